@@ -66,3 +66,13 @@ function(winnow_add_unittest name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
 endfunction()
+
+# winnow_embed_text(OUTPUT BASE files...): text files as `{"name", R"(text)"},`
+# lines to include in an array, so that libraries need no data file at run time.
+function(winnow_embed_text output base)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DBASE=${base} "-DFILES=${ARGN}"
+            -P ${CMAKE_SOURCE_DIR}/tools/cmake/EmbedText.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/tools/cmake/EmbedText.cmake
+    VERBATIM)
+endfunction()
