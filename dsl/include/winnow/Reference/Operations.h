@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The indexer's operations in plain C++ over host memory: the oracle of every
+// test and what `--device host` runs. Clear first, fast second.
+//
+// Words: N rows (query tokens), R requests, H index heads, B tokens a block,
+// D head dim, K blocks kept, P pages a block, G kv heads. Every function is
+// re-entrant, reads only what the formulas name and checks its arguments first:
+// when it answers with a Problem, nothing has been written.
+#ifndef WINNOW_REFERENCE_OPERATIONS_H
+#define WINNOW_REFERENCE_OPERATIONS_H
+
+#include "winnow/Reference/View.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::reference {
+
+/// Nothing when all is well; else what is wrong with the arguments: the thing,
+/// the value found and the value wanted.
+using Problem = std::optional<std::string>;
+
+/// The rows of a uniform batch: every request has `queryLen` of them and row
+/// n = r*queryLen + t belongs to request r. A negative length counts as 0.
+struct UniformRows {
+  View<const int32_t, 1> lengths; ///< [R], tokens, the new ones included
+  int64_t queryLen = 1;           ///< Q, at least 1
+  int64_t blockSize = 1;          ///< B, at least 1
+
+  int64_t requests() const { return lengths.extents[0]; }
+  int64_t rows() const { return requests() * queryLen; }
+  int64_t request(int64_t row) const { return row / queryLen; }
+  /// c(n): how many tokens the row may see; 0 for a padding row.
+  int64_t causalLength(int64_t row) const;
+  /// nb(n) = ceil(c(n) / B): how many blocks the row may see.
+  int64_t visibleBlocks(int64_t row) const;
+  /// The largest nb(n) of the batch.
+  int64_t mostVisibleBlocks() const;
+  Problem verify() const;
+};
+
+/// The scores of forced blocks, as the kernels write them: the nearest floats.
+inline constexpr float kLocalBlockScore = 1e29f;
+inline constexpr float kInitBlockScore = 1e30f;
+
+struct BlockScoreOptions {
+  int64_t initBlocks = 0;
+  int64_t localBlocks = 0;
+};
+
+/// Exact scores and, for each, how far an fp32 accumulation may be away:
+/// D * 2^-24 * sum_j |q_j * k_j| of the token that gave the maximum; 0 for
+/// forced blocks, -inf and +inf, which are exact. Entries a row may not see
+/// are NaN in both.
+struct ExactScores {
+  int64_t heads = 0, rows = 0, blocks = 0;
+  std::vector<double> values, tolerances; ///< dense [H, N, blocks]
+
+  int64_t index(int64_t head, int64_t row, int64_t block) const {
+    return (head * rows + row) * blocks + block;
+  }
+  double value(int64_t head, int64_t row, int64_t block) const {
+    return values[index(head, row, block)];
+  }
+  double tolerance(int64_t head, int64_t row, int64_t block) const {
+    return tolerances[index(head, row, block)];
+  }
+};
+
+/// score[h, n, b] = max over the visible tokens of block b of q[n, h] . k.
+/// `query` is [N, H, D], `keys` [pages, B, D], `table` [R, >= nb]. A negative
+/// table entry is an unmapped block: it scores -inf, even where it is forced,
+/// and nothing is read for it. `scores.blocks` becomes the most visible blocks.
+Problem blockScore(const UniformRows &rows, const NumberView &query,
+                   const NumberView &keys, View<const int32_t, 2> table,
+                   const BlockScoreOptions &options, ExactScores &scores);
+
+enum class Ties { HighestBlock, LowestBlock };
+enum class Order { ScoreDescending, Ascending };
+
+struct TopKOptions {
+  Ties ties = Ties::HighestBlock;
+  Order order = Order::ScoreDescending;
+};
+
+/// A number that orders scores as topk does: NaN as -inf, -0.0 below +0.0.
+uint32_t scoreOrder(float score);
+
+/// The K best of each row's visible blocks. `scores` is [H, N, >= nb], read
+/// below nb(n) only; `selection` is [H, N, K] and gets -1 past the candidates.
+Problem topk(const UniformRows &rows, View<const float, 3> scores,
+             const TopKOptions &options, View<int32_t, 3> selection);
+
+/// Copies a selection [H, N, K] to where it is kept, -1 written as `pad`. A
+/// token-major destination is the same view with its strides exchanged.
+Problem storeSelection(View<const int32_t, 3> selection, int32_t pad,
+                       View<int32_t, 3> destination);
+
+struct RemapOptions {
+  int64_t pagesPerBlock = 1; ///< P
+  int64_t kvHeads = 1;       ///< G, a positive multiple of H
+  int32_t pad = 0;           ///< entries past the valid ones
+};
+
+/// The attention's page table: `pages` [N*G, K*P] and `contexts` [N*G] from a
+/// `selection` [H, N, K], through the attention's own `table` [R, *]. Entries
+/// of the selection outside [0, self] and blocks without a page are dropped.
+Problem remapPages(const UniformRows &rows, View<const int32_t, 3> selection,
+                   View<const int32_t, 2> table, const RemapOptions &options,
+                   View<int32_t, 2> pages, View<int32_t, 1> contexts);
+
+} // namespace winnow::reference
+
+#endif // WINNOW_REFERENCE_OPERATIONS_H
