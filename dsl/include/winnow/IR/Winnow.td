@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Everything of the dialect, for mlir-tblgen: a new file of types or operations
+// is included here and needs no build rule of its own.
+#ifndef WINNOW_IR_WINNOW_TD
+#define WINNOW_IR_WINNOW_TD
+
+// Descriptions: what an indexer computes.
+include "winnow/IR/WinnowAttrs.td"
+include "winnow/IR/WinnowTypes.td"
+include "winnow/IR/WinnowOps.td"
+
+// Kernel plans: how it is computed (types, then operations).
+
+#endif // WINNOW_IR_WINNOW_TD

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Options are the named values in an operation's braces and in a type's angle
+// brackets. Each is declared once here, with its range and default: the ODS
+// attribute, the parser, the printer, the verifier and the reference page all
+// come from that one record.
+#ifndef WINNOW_IR_WINNOWOPTIONS_TD
+#define WINNOW_IR_WINNOWOPTIONS_TD
+
+include "mlir/IR/OpBase.td"
+include "winnow/IR/WinnowAttrs.td"
+
+// `spec` is the C++ expression that makes the option's OptionSpec (Options.h).
+class Winnow_Option<string optionName, Attr storage, string makeSpec> {
+  string name = optionName;
+  Attr attr = storage;
+  string spec = makeSpec;
+}
+
+class Winnow_IntAttr<int min, int max>
+    : TypedAttrBase<I64, "IntegerAttr",
+                    CPred<"::winnow::isOptionInteger($_self)">,
+                    "integer from " # min # " to " # max> {
+  let returnType = "int64_t";
+  let convertFromStorage = "$_self.getInt()";
+  let constBuilderCall = "$_builder.getI64IntegerAttr($0)";
+}
+
+// An integer that has to be given.
+class Winnow_IntOption<string name, int min, int max>
+    : Winnow_Option<name, Winnow_IntAttr<min, max>,
+                    "::winnow::OptionSpec::integer(\"" # name # "\", " # min #
+                        ", " # max # ", /*required=*/true)">;
+
+// An integer with a default.
+class Winnow_IntOptionOr<string name, int min, int max, int value>
+    : Winnow_Option<name,
+                    DefaultValuedAttr<Winnow_IntAttr<min, max>, "" # value>,
+                    "::winnow::OptionSpec::integer(\"" # name # "\", " # min #
+                        ", " # max # ", /*required=*/false)">;
+
+// One of an enumeration's keywords, with a default.
+class Winnow_EnumOptionOr<string name, AttrDef attr, string enumName,
+                          string value>
+    : Winnow_Option<name,
+                    DefaultValuedAttr<attr, "::winnow::" # enumName #
+                                                "::" # value>,
+                    "::winnow::OptionSpec::keyword<::winnow::" # enumName #
+                        "Attr, ::winnow::" # enumName # ">(\"" # name #
+                        "\", /*required=*/false)">;
+
+// A C++ member that lists the specs of `options` in canonical order.
+class Winnow_OptionSpecs<list<Winnow_Option> options> {
+  string decl = [{
+    /// The options, in canonical order, with their ranges.
+    static ::llvm::ArrayRef<::winnow::OptionSpec> getOptionSpecs() {
+      static const ::winnow::OptionSpec specs[] = {
+        }] # !interleave(!foreach(o, options, o.spec), ",\n        ") # [{
+      };
+      return specs;
+    }
+  }];
+}
+
+// Facts that types and operations share. The limits are the dialect's own,
+// generous ones: what a kernel accepts is its contract's business.
+def Winnow_QueryLen : Winnow_IntOption<"query_len", 1, 65536>;
+def Winnow_Heads : Winnow_IntOption<"heads", 1, 128>;
+def Winnow_BlockSize : Winnow_IntOption<"block_size", 1, 65536>;
+def Winnow_K : Winnow_IntOption<"k", 1, 2048>;
+
+#endif // WINNOW_IR_WINNOWOPTIONS_TD
