@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the generator writes for MiniMax-M3's decode, by hand: the shape of a
+// generated file, and the way to compile the device headers for any shape
+// (every constant can be overridden with -D). A generated file holds the
+// headers' text in place of the includes.
+
+#include "winnow/page_table.h"
+#include "winnow/score_store.h"
+#include "winnow/score_tiles.h"
+#include "winnow/score_walk.h"
+#include "winnow/select_narrow.h"
+#include "winnow/select_rank.h"
+#include "winnow/select_row.h"
+#include "winnow/selection_store.h"
+
+#ifndef HEADS
+#define HEADS 1
+#endif
+#ifndef QUERY_LEN
+#define QUERY_LEN 1
+#endif
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 128
+#endif
+#ifndef MAX_BLOCKS
+#define MAX_BLOCKS 8192
+#endif
+#ifndef SCORE_STRIDE
+#define SCORE_STRIDE MAX_BLOCKS
+#endif
+#ifndef CHUNKS
+#define CHUNKS 8
+#endif
+#ifndef SCORE_WAVES
+#define SCORE_WAVES 4
+#endif
+#ifndef INIT_BLOCKS
+#define INIT_BLOCKS 0
+#endif
+#ifndef LOCAL_BLOCKS
+#define LOCAL_BLOCKS 1
+#endif
+#ifndef TOP_K
+#define TOP_K 16
+#endif
+#ifndef SELECT_WAVES
+#define SELECT_WAVES 8
+#endif
+#ifndef SLOTS
+#define SLOTS 16
+#endif
+#ifndef TIE_HIGHEST
+#define TIE_HIGHEST true
+#endif
+#ifndef ORDER_ASCENDING
+#define ORDER_ASCENDING false
+#endif
+#ifndef PAGES_PER_BLOCK
+#define PAGES_PER_BLOCK 8
+#endif
+#ifndef KV_HEADS
+#define KV_HEADS HEADS
+#endif
+#ifndef PAGE_PAD
+#define PAGE_PAD 0
+#endif
+
+namespace {
+
+struct Score {
+  static constexpr int kHeads = HEADS;
+  static constexpr int kQueryLen = QUERY_LEN;
+  static constexpr int kHeadDim = 128;
+  static constexpr int kBlockSize = BLOCK_SIZE;
+  static constexpr int kMaxBlocks = MAX_BLOCKS;
+  static constexpr int kScoreStride = SCORE_STRIDE;
+  static constexpr int kInitBlocks = INIT_BLOCKS;
+  static constexpr int kLocalBlocks = LOCAL_BLOCKS;
+  static constexpr int kChunks = CHUNKS;
+  static constexpr int kWaves = SCORE_WAVES;
+};
+
+struct Select {
+  static constexpr int kHeads = HEADS;
+  static constexpr int kQueryLen = QUERY_LEN;
+  static constexpr int kBlockSize = BLOCK_SIZE;
+  static constexpr int kMaxBlocks = MAX_BLOCKS;
+  static constexpr int kScoreStride = SCORE_STRIDE;
+  static constexpr int kTopK = TOP_K;
+  static constexpr bool kTieHighest = TIE_HIGHEST;
+  static constexpr bool kOrderAscending = ORDER_ASCENDING;
+  static constexpr int kIdPad = -1;
+  static constexpr int kPagesPerBlock = PAGES_PER_BLOCK;
+  static constexpr int kKvHeads = KV_HEADS;
+  static constexpr int kPagePad = PAGE_PAD;
+  static constexpr int kWaves = SELECT_WAVES;
+  static constexpr int kSlots = SLOTS;
+};
+
+} // namespace
+
+using namespace winnow;
+
+WINNOW_KERNEL(64 * Score::kWaves)
+m3_decode_score(const u8 *q, const u8 *keys, const i32 *index_table,
+                i64 index_table_stride, const i32 *seq_lens, float *score,
+                i64 score_head_stride) {
+  // score_task: the request and the blocks of this wave, what each column sees.
+  const ScoreTask<Score> task = score_task<Score>(seq_lens);
+  // load_query: the B operand, held for the whole walk.
+  const QueryTile query = load_query<Score>(q, task);
+  // walk_pages: the wave's blocks, and where the block table says they lie.
+  for (PageWalk<Score> at(task, index_table, index_table_stride); at.more();
+       at.next()) {
+    float best = kNoScore;
+    if (at.mapped()) {
+      // walk_slices: up to 128 tokens of the block at a time.
+      for (i32 slice = 0; slice < kSlices<Score>; ++slice) {
+        // load_key_tiles: the A operands, all in flight at once.
+        const KeyTiles<Score> tiles =
+            load_key_tiles<Score>(keys, at.page, slice);
+        // multiply_accumulate: 16 tokens x 16 columns an instruction.
+        Products<Score> products = multiply_accumulate<Score>(tiles, query);
+        // mask: only where some row does not see the whole block.
+        if (at.partial())
+          mask<Score>(products, task, at.block, slice);
+        // fold: the maximum over this lane's tokens.
+        best = fold<Score>(products, best);
+      }
+      // reduce: the maximum over the four lanes of a column.
+      best = reduce(best);
+      // force: blocks that are always kept.
+      best = force<Score>(best, task, at.block);
+    }
+    // store_score: one entry for each row that sees the block.
+    store_score<Score>(score, score_head_stride, best, task, at.block);
+  }
+}
+
+WINNOW_KERNEL(64 * Select::kWaves)
+m3_decode_select(const float *score, i64 score_head_stride, const i32 *seq_lens,
+                 i32 *idx, i64 idx_head_stride, i64 idx_row_stride,
+                 const i32 *attn_table, i64 attn_table_stride, i32 *pages,
+                 i64 pages_stride, i32 *ctx) {
+  WINNOW_SHARED NarrowStorage<Select> storage;
+  // select_row: the row and head of this workgroup, and what the row sees.
+  const SelectRow row = select_row<Select>(seq_lens);
+  // load_score_row: the row's scores as sortable keys in registers.
+  const ScoreKeys<Select> keys =
+      load_score_row<Select>(score, score_head_stride, row);
+  // narrow: at most 64 candidates, one a lane of the first wave.
+  const Candidate candidate = narrow<Select>(keys, row, storage);
+  if (wave_index() != 0)
+    return;
+  // rank: lane k gets the k-th block of the selection.
+  const i32 selected = rank<Select>(candidate, row);
+  // store_selection: the ids, best first.
+  store_selection<Select>(selected, row, idx, idx_head_stride, idx_row_stride);
+  // emit_pages: the attention's page table and context length.
+  emit_pages<Select>(selected, row, attn_table, attn_table_stride, pages,
+                     pages_stride, ctx);
+}
