@@ -10,5 +10,7 @@ include "winnow/IR/WinnowTypes.td"
 include "winnow/IR/WinnowOps.td"
 
 // Kernel plans: how it is computed (types, then operations).
+include "winnow/IR/WinnowPlanTypes.td"
+include "winnow/IR/WinnowPlanOps.td"
 
 #endif // WINNOW_IR_WINNOW_TD

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The pipeline from a description to kernel plans, one pass a decision.
+#ifndef WINNOW_CODEGEN_PASSES
+#define WINNOW_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyContract : Pass<"winnow-verify-contract", "::mlir::ModuleOp"> {
+  let summary = "report every limit of the named contract that an entry breaks";
+  let description = [{
+    For each entry with a `winnow.contract`, evaluates every limit of that
+    contract against the facts of the description and of the target. Each limit
+    that fails is an error at the operation or argument that fixes the value,
+    with the value found and the value needed. A limit over a fact that is known
+    only at run time is left to the runtime, which evaluates the same data.
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", /*default=*/"\"gfx950\"",
+           "Architecture that the kernels are for (empty: known at run time).">,
+  ];
+}
+
+def SelectLowering : Pass<"winnow-select-lowering", "::mlir::ModuleOp"> {
+  let summary = "choose a lowering for each operation, with the reasons";
+  let description = [{
+    Writes `winnow.lowering` on every operation of an entry, and
+    `winnow.refusals` with every reason for which a better lowering was refused.
+    An entry that no lowering takes is an error that lists all reasons.
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", /*default=*/"\"gfx950\"",
+           "Architecture that the kernels are for.">,
+  ];
+}
+
+def Schedule : Pass<"winnow-schedule", "::mlir::ModuleOp"> {
+  let summary = "turn an entry into kernels made of stages, and their launches";
+  let description = [{
+    Replaces the body of each entry by the launches of `winnow.kernel`
+    operations that it adds to the module: one that scores (`<entry>_score`) and
+    one that selects and emits the page table (`<entry>_select`). Tile shape,
+    waves, chunks, prefetch and slots a lane are decided here, from the bounds.
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", /*default=*/"\"gfx950\"",
+           "Architecture that the kernels are for.">,
+  ];
+  let dependentDialects = ["::winnow::WinnowDialect"];
+}
+
+#endif // WINNOW_CODEGEN_PASSES

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// winnow-schedule: from an entry whose operations have a lowering to kernels
+// made of stages, and their launches. Every size of the plan is decided here,
+// from the bounds and the static facts, never from live lengths.
+#include "winnow/Codegen/Passes.h"
+#include "winnow/IR/Winnow.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace winnow {
+#define GEN_PASS_DEF_SCHEDULE
+#include "winnow/Codegen/Passes.h.inc"
+} // namespace winnow
+
+using namespace mlir;
+using namespace winnow;
+
+namespace {
+
+// gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
+constexpr int64_t kWaveLanes = 64;
+
+/// The operations of one entry, in the one form that the `mfma` lowering
+/// takes: rows, scores, selection, and what is made of the selection.
+struct Description {
+  func::FuncOp entry;
+  UniformRowsOp rows;
+  BlockScoreOp score;
+  TopKOp topk;
+  StoreSelectionOp store; // null if the entry stores no selection
+  RemapPagesOp remap;     // null if the entry emits no page table
+  int64_t maxSeqLen = 0;
+  int64_t maxRequests = 0;
+
+  int64_t queryLen() { return rows.getQueryLen(); }
+  int64_t heads() { return topk.getScores().getType().getHeads(); }
+  int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
+  int64_t maxBlocks() { return llvm::divideCeil(maxSeqLen, blockSize()); }
+  /// The row width of a score buffer: 64 * pow2_ceil(ceil(blocks / 64)).
+  int64_t scoreStride() {
+    return 64 * llvm::PowerOf2Ceil(llvm::divideCeil(maxBlocks(), 64));
+  }
+};
+
+/// The sizes that the scheduler chooses.
+struct ScoreSchedule {
+  int64_t waves;  // waves a workgroup, each on a block of its own
+  int64_t chunks; // workgroups a request
+};
+struct SelectSchedule {
+  int64_t waves; // waves a workgroup
+  int64_t slots; // scores a lane
+};
+
+/// Keeps the longest sequence at 32 blocks a wave or less, so that one long
+/// request fills the device and many short ones launch few idle waves.
+ScoreSchedule scheduleScore(Description &description) {
+  constexpr int64_t waves = 4, blocksPerWave = 32, mostChunks = 64;
+  int64_t chunks =
+      llvm::divideCeil(description.maxBlocks(), waves * blocksPerWave);
+  return {waves, std::clamp<int64_t>(chunks, 1, mostChunks)};
+}
+
+/// Up to 16 scores a lane fit in registers beside the histogram's working set;
+/// past 16 waves (the most that a workgroup has) only more slots are left.
+SelectSchedule scheduleSelect(Description &description) {
+  constexpr int64_t wantedSlots = 16, mostWaves = 16;
+  int64_t waves = llvm::PowerOf2Ceil(
+      llvm::divideCeil(description.maxBlocks(), kWaveLanes * wantedSlots));
+  waves = std::clamp<int64_t>(waves, 1, mostWaves);
+  return {waves, static_cast<int64_t>(llvm::divideCeil(description.maxBlocks(),
+                                                       waves * kWaveLanes))};
+}
+
+/// Sets `slot` to `op`; an error if there was one already.
+template <typename Op> LogicalResult claim(Op &slot, Op op) {
+  if (slot)
+    return (op.emitOpError("is the second of its kind; the lowering 'mfma' "
+                           "takes one in an entry")
+                .attachNote(slot.getLoc())
+            << "the first is here"),
+           failure();
+  slot = op;
+  return success();
+}
+
+FailureOr<Description> matchDescription(func::FuncOp entry) {
+  Description description;
+  description.entry = entry;
+  for (Operation &op : entry.getBody().front().without_terminator()) {
+    auto lowering = op.getAttrOfType<StringAttr>("winnow.lowering");
+    if (!lowering)
+      return op.emitOpError("has no 'winnow.lowering'; run "
+                            "winnow-select-lowering first");
+    if (lowering.getValue() != "mfma")
+      return op.emitOpError("has the lowering ")
+             << lowering << ", which this scheduler does not know; known: mfma";
+    LogicalResult claimed =
+        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](UniformRowsOp o) { return claim(description.rows, o); })
+            .Case([&](BlockScoreOp o) { return claim(description.score, o); })
+            .Case([&](TopKOp o) { return claim(description.topk, o); })
+            .Case(
+                [&](StoreSelectionOp o) { return claim(description.store, o); })
+            .Case([&](RemapPagesOp o) { return claim(description.remap, o); })
+            .Default([](Operation *other) {
+              return other->emitOpError("is no operation that the lowering "
+                                        "'mfma' can schedule");
+            });
+    if (failed(claimed))
+      return failure();
+  }
+  if (!description.rows || !description.score || !description.topk ||
+      (!description.store && !description.remap))
+    return entry.emitOpError("has no complete indexer; needed: uniform_rows, "
+                             "block_score, topk, and store_selection or "
+                             "remap_pages");
+  auto bounds = entry->getAttrOfType<DictionaryAttr>("winnow.bounds");
+  auto bound = [&](StringRef name) -> IntegerAttr {
+    return bounds ? bounds.getAs<IntegerAttr>(name) : IntegerAttr();
+  };
+  IntegerAttr maxSeqLen = bound("max_seq_len");
+  IntegerAttr maxRequests = bound("max_requests");
+  if (!maxSeqLen || !maxRequests)
+    return entry.emitOpError("needs 'winnow.bounds' with max_seq_len and "
+                             "max_requests");
+  description.maxSeqLen = maxSeqLen.getInt();
+  description.maxRequests = maxRequests.getInt();
+  return description;
+}
+
+/// Builds the kernels and launches of one entry.
+class PlanBuilder {
+public:
+  PlanBuilder(Description description, StringRef arch)
+      : description(description), builder(description.entry.getContext()),
+        arch(arch) {}
+
+  void build() {
+    OpBuilder::InsertionGuard guard(builder);
+    Block &body = description.entry.getBody().front();
+    Operation *terminator = body.getTerminator();
+    builder.setInsertionPoint(terminator);
+    Location loc = description.score.getLoc();
+
+    Value requests = RequestsOp::create(builder, loc, builder.getIndexType(),
+                                        description.rows.getLens());
+    AffineExpr rowCount =
+        builder.getAffineSymbolExpr(0) * description.queryLen();
+    Value score =
+        WorkspaceOp::create(builder, loc, scoreType(), requests,
+                            map({constant(description.heads()), rowCount,
+                                 constant(description.scoreStride())}));
+
+    SmallVector<Value> scoreArguments{
+        description.score.getQuery(), description.score.getKeys(),
+        description.score.getIndexTable(), description.rows.getLens(), score};
+    KernelOp scoreKernel = buildScoreKernel(scoreArguments);
+    LaunchOp::create(builder, loc, scoreKernel.getSymName(), requests,
+                     scoreArguments);
+
+    SmallVector<Value> selectArguments{score, description.rows.getLens()};
+    if (description.store)
+      selectArguments.push_back(description.store.getIndices());
+    if (description.remap)
+      llvm::append_values(
+          selectArguments, description.remap.getAttentionTable(),
+          description.remap.getPages(), description.remap.getContextLens());
+    KernelOp selectKernel = buildSelectKernel(selectArguments, rowCount);
+    LaunchOp::create(builder, description.topk.getLoc(),
+                     selectKernel.getSymName(), requests, selectArguments);
+
+    for (Operation *op :
+         {description.remap.getOperation(), description.store.getOperation(),
+          description.topk.getOperation(), description.score.getOperation(),
+          description.rows.getOperation()})
+      if (op)
+        op->erase();
+  }
+
+private:
+  AffineExpr constant(int64_t value) {
+    return builder.getAffineConstantExpr(value);
+  }
+  /// A map of the number of requests, `s0`.
+  AffineMap map(ArrayRef<AffineExpr> results) {
+    return AffineMap::get(/*dimCount=*/0, /*symbolCount=*/1, results,
+                          builder.getContext());
+  }
+  MemRefType scoreType() {
+    return MemRefType::get(
+        {description.heads(), ShapedType::kDynamic, description.scoreStride()},
+        builder.getF32Type());
+  }
+
+  /// Starts a kernel before the entry, with a block argument for each value,
+  /// and leaves the builder inside it.
+  KernelOp startKernel(StringRef suffix, StringRef shapeName,
+                       ArrayRef<std::pair<StringRef, Attribute>> shape,
+                       ArrayRef<AffineExpr> grid, int64_t waves, Location loc,
+                       ValueRange arguments) {
+    SmallVector<NamedAttribute> constants;
+    for (auto [name, value] : shape)
+      constants.push_back(builder.getNamedAttr(name, value));
+    builder.setInsertionPoint(description.entry);
+    std::string name = (description.entry.getSymName() + suffix).str();
+    auto kernel = KernelOp::create(builder, loc, name, shapeName,
+                                   builder.getDictionaryAttr(constants),
+                                   map(grid), waves);
+    kernel->setAttr("winnow.arch", builder.getStringAttr(arch));
+    kernel->setAttr("winnow.lowering", builder.getStringAttr("mfma"));
+    Block &block = kernel.getBodyRegion().emplaceBlock();
+    for (Value argument : arguments)
+      block.addArgument(argument.getType(), argument.getLoc());
+    builder.setInsertionPointToStart(&block);
+    return kernel;
+  }
+
+  Attribute number(int64_t value) { return builder.getI64IntegerAttr(value); }
+  Attribute flag(bool value) { return builder.getBoolAttr(value); }
+
+  KernelOp buildScoreKernel(ValueRange memory) {
+    OpBuilder::InsertionGuard guard(builder);
+    BlockScoreOp op = description.score;
+    Location loc = op.getLoc();
+    ScoreSchedule schedule = scheduleScore(description);
+    auto queryType = cast<MemRefType>(op.getQuery().getType());
+    KernelOp kernel =
+        startKernel("_score", "Score",
+                    {{"kHeads", number(description.heads())},
+                     {"kQueryLen", number(description.queryLen())},
+                     {"kHeadDim", number(queryType.getDimSize(2))},
+                     {"kBlockSize", number(description.blockSize())},
+                     {"kMaxBlocks", number(description.maxBlocks())},
+                     {"kScoreStride", number(description.scoreStride())},
+                     {"kInitBlocks", number(op.getInitBlocks())},
+                     {"kLocalBlocks", number(op.getLocalBlocks())},
+                     {"kChunks", number(schedule.chunks)},
+                     {"kWaves", number(schedule.waves)}},
+                    {constant(schedule.chunks), builder.getAffineSymbolExpr(0),
+                     constant(1)},
+                    schedule.waves, loc, memory);
+    Block *body = kernel.getBody();
+    Value query = body->getArgument(0), keys = body->getArgument(1),
+          table = body->getArgument(2), lens = body->getArgument(3),
+          scores = body->getArgument(4);
+
+    Value task = ScoreTaskOp::create(builder, loc, lens);
+    Value fragment = LoadQueryOp::create(builder, loc, query, task);
+    auto walk = WalkPagesOp::create(builder, loc, task, table);
+    Block &walkBody = walk.getBodyRegion().emplaceBlock();
+    Value page = walkBody.addArgument(builder.getType<PageType>(), loc);
+    builder.setInsertionPointToStart(&walkBody);
+    auto best = builder.getType<ColumnMaxType>();
+    auto mapped = IfMappedOp::create(builder, loc, best, page);
+    StoreScoreOp::create(builder, loc, mapped.getScore(), task, page, scores);
+
+    builder.setInsertionPointToStart(&mapped.getBodyRegion().emplaceBlock());
+    // The leaf functions keep at most 128 tokens of keys in registers.
+    int64_t slices = llvm::divideCeil(description.blockSize(), 128);
+    auto slicesLoop = WalkSlicesOp::create(builder, loc, best, page, slices);
+    Value column = ReduceOp::create(builder, loc, slicesLoop.getBest());
+    Value forced = ForceOp::create(builder, loc, column, task, page);
+    StageYieldOp::create(builder, loc, forced);
+
+    Block &sliceBody = slicesLoop.getBodyRegion().emplaceBlock();
+    Value slice = sliceBody.addArgument(builder.getType<SliceType>(), loc);
+    Value running = sliceBody.addArgument(best, loc);
+    builder.setInsertionPointToStart(&sliceBody);
+    Value tiles = LoadKeyTilesOp::create(builder, loc, keys, slice);
+    Value products =
+        MultiplyAccumulateOp::create(builder, loc, tiles, fragment);
+    Value masked = MaskOp::create(builder, loc, products, task, slice);
+    Value folded = FoldOp::create(builder, loc, masked, running);
+    StageYieldOp::create(builder, loc, folded);
+    return kernel;
+  }
+
+  KernelOp buildSelectKernel(ValueRange memory, AffineExpr rowCount) {
+    OpBuilder::InsertionGuard guard(builder);
+    TopKOp topk = description.topk;
+    StoreSelectionOp store = description.store;
+    RemapPagesOp remap = description.remap;
+    Location loc = topk.getLoc();
+    SelectSchedule schedule = scheduleSelect(description);
+    SmallVector<std::pair<StringRef, Attribute>> shape{
+        {"kHeads", number(description.heads())},
+        {"kQueryLen", number(description.queryLen())},
+        {"kBlockSize", number(description.blockSize())},
+        {"kMaxBlocks", number(description.maxBlocks())},
+        {"kScoreStride", number(description.scoreStride())},
+        {"kTopK", number(topk.getK())},
+        {"kTieHighest", flag(topk.getTies() == TieRule::HighestBlock)},
+        {"kOrderAscending", flag(topk.getOrder() == SelectionOrder::Ascending)},
+        {"kWaves", number(schedule.waves)},
+        {"kSlots", number(schedule.slots)}};
+    if (store)
+      shape.push_back({"kIdPad", number(store.getPad())});
+    if (remap)
+      shape.append({{"kPagesPerBlock", number(remap.getPagesPerBlock())},
+                    {"kKvHeads", number(remap.getKvHeads())},
+                    {"kPagePad", number(remap.getPad())}});
+    KernelOp kernel =
+        startKernel("_select", "Select", shape,
+                    {rowCount, constant(description.heads()), constant(1)},
+                    schedule.waves, loc, memory);
+    auto arguments = kernel.getBody()->getArguments().begin();
+    Value scores = *arguments++, lens = *arguments++;
+
+    Value row = SelectRowOp::create(builder, loc, lens);
+    Value keys = LoadScoreRowOp::create(builder, loc, scores, row);
+    Value candidates = NarrowOp::create(builder, loc, keys, row);
+    Value ranking = RankOp::create(builder, loc, candidates, row);
+    if (store) {
+      bool headMajor = store.getLayout() == SelectionLayout::HeadMajor;
+      StoreRankingOp::create(builder, store.getLoc(), ranking, row,
+                             *arguments++, headMajor ? 0 : 1,
+                             headMajor ? 1 : 0);
+    }
+    if (remap) {
+      Value table = *arguments++, pages = *arguments++, ctx = *arguments++;
+      EmitPagesOp::create(builder, remap.getLoc(), ranking, row, table, pages,
+                          ctx);
+    }
+    return kernel;
+  }
+
+  Description description;
+  OpBuilder builder;
+  StringRef arch;
+};
+
+struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
+  using ScheduleBase::ScheduleBase;
+
+  void runOnOperation() override {
+    // Everything is checked before anything is rewritten.
+    SmallVector<Description> descriptions;
+    for (auto entry : getOperation().getOps<func::FuncOp>()) {
+      if (!entry->hasAttr("winnow.entry"))
+        continue;
+      FailureOr<Description> description = matchDescription(entry);
+      if (failed(description))
+        return signalPassFailure();
+      descriptions.push_back(*description);
+    }
+    for (Description &description : descriptions)
+      PlanBuilder(description, arch).build();
+  }
+};
+
+} // namespace

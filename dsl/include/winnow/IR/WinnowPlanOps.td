@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernel plans as IR: a kernel is a short program of stage operations. The
+// emitter turns each stage into one call of one leaf function of templates/ and
+// each loop into a loop; rewrites of a plan are rewrites of this IR.
+#ifndef WINNOW_IR_WINNOWPLANOPS_TD
+#define WINNOW_IR_WINNOWPLANOPS_TD
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "winnow/IR/WinnowPlanTypes.td"
+
+class Winnow_PlanOp<string mnemonic, list<Trait> traits = []>
+    : Op<Winnow_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Kernels and how an entry launches them
+//===----------------------------------------------------------------------===//
+
+def Winnow_KernelOp : Winnow_PlanOp<"kernel",
+    [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator,
+     HasParent<"::mlir::ModuleOp">,
+     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a GPU kernel as a program of stages";
+  let description = [{
+    A kernel's block arguments are the memory that it reads and writes. `shape`
+    holds every compile-time constant of its leaf functions under the name that
+    the templates use for it (`kHeads`, `kBlockSize`, ...); `shape_name` is the
+    struct that carries them in the generated source. `grid` gives the number of
+    workgroups along x, y and z for `s0` requests: it depends on nothing else, so
+    a captured graph replays for any lengths within the bounds. A workgroup has
+    `waves` waves of 64 lanes.
+
+    Refused: a grid without exactly three results and one symbol, `waves`
+    outside [1, 16], a shape entry that is not an integer or a boolean, an
+    operation that is not a stage.
+
+    ```mlir
+    winnow.kernel @score(%q: memref<?x1x128xf8E4M3FN>, %lens: memref<?xi32>)
+        shape Score {kHeads = 1 : i64, kQueryLen = 1 : i64}
+        grid affine_map<()[s0] -> (8, s0, 1)> waves 4
+        attributes {arch = "gfx950", lowering = "mfma"} {
+      %task = winnow.stage.score_task %lens : memref<?xi32>
+      %query = winnow.stage.load_query %q for %task : memref<?x1x128xf8E4M3FN>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$shape_name,
+                       DictionaryAttr:$shape, AffineMapAttr:$grid,
+                       I64Attr:$waves);
+  let regions = (region SizedRegion<1>:$body_region);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The integer constant `name` of the shape, or none.
+    std::optional<int64_t> getShapeConstant(::llvm::StringRef name);
+    /// What the memory of argument `index` holds, by the stage that uses it:
+    /// "seq_lens", "query", "keys", "index_table", "score", "selection",
+    /// "attn_table", "pages" or "ctx"; empty if no stage uses it.
+    ::llvm::StringRef getArgumentRole(unsigned index);
+  }];
+}
+
+def Winnow_RequestsOp : Winnow_PlanOp<"requests", [Pure]> {
+  let summary = "the number of requests of a launch";
+  let description = [{
+    The extent of the lengths: known to the host when it launches, the same in
+    every replay of a captured graph.
+
+    ```mlir
+    %requests = winnow.requests %lens : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$seq_lens);
+  let results = (outs Index:$requests);
+  let assemblyFormat = "$seq_lens attr-dict `:` type($seq_lens)";
+}
+
+def Winnow_WorkspaceOp : Winnow_PlanOp<"workspace",
+    [MemoryEffects<[MemAlloc]>]> {
+  let summary = "device memory that lives for one run of an entry";
+  let description = [{
+    `extents` gives the extent of every axis for `s0` requests. The caller of the
+    plan provides the memory; its contents are undefined before the first launch.
+
+    Refused: a number of extents that differs from the rank, a static extent that
+    differs from the map's.
+
+    ```mlir
+    %score = winnow.workspace[%requests] affine_map<()[s0] -> (1, s0, 8192)> : memref<1x?x8192xf32>
+    ```
+  }];
+  let arguments = (ins Index:$requests, AffineMapAttr:$extents);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = "`[` $requests `]` $extents attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
+def Winnow_LaunchOp : Winnow_PlanOp<"launch",
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "launches a kernel";
+  let description = [{
+    Launches follow one another on one stream, in the order of the operations.
+
+    Refused: a symbol that is not a kernel, operands whose types differ from the
+    kernel's arguments.
+
+    ```mlir
+    winnow.launch @score[%requests](%q, %lens) : memref<?x1x128xf8E4M3FN>, memref<?xi32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$requests,
+                       Variadic<AnyMemRef>:$arguments);
+  let assemblyFormat = [{
+    $kernel `[` $requests `]` `(` $arguments `)` attr-dict `:` type($arguments)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Stages of scoring
+//===----------------------------------------------------------------------===//
+
+class Winnow_StageOp<string name, list<Trait> traits = []>
+    : Winnow_PlanOp<"stage." # name, traits>;
+
+// A stage with one result, which is called `resultName` when printed.
+class Winnow_StageValueOp<string name, string resultName,
+                          list<Trait> traits = []>
+    : Winnow_StageOp<name, !listconcat(traits, [
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>])> {
+  let extraClassDefinition = [{
+    void $cppClass::getAsmResultNames(::mlir::OpAsmSetValueNameFn setName) {
+      setName((*this)->getResult(0), "}] # resultName # [{");
+    }
+  }];
+}
+
+def Winnow_ScoreTaskOp : Winnow_StageValueOp<"score_task", "task"> {
+  let summary = "which request, and which of its blocks, a wave scores";
+  let description = [{
+    Also gives every lane the causal length and the reach (`nb`) of the MFMA
+    column that it holds.
+
+    ```mlir
+    %task = winnow.stage.score_task %lens : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "lengths", [MemRead]>:$seq_lens);
+  let results = (outs Winnow_ScoreTask:$task);
+  let assemblyFormat = "$seq_lens attr-dict `:` type($seq_lens)";
+}
+
+def Winnow_LoadQueryOp : Winnow_StageValueOp<"load_query", "fragment"> {
+  let summary = "loads the index queries of a request as MFMA columns";
+  let description = [{
+    Column `t * heads + h` is the query of row `t` and index head `h`; columns
+    past `heads * query_len` are zero.
+
+    ```mlir
+    %query = winnow.stage.load_query %q for %task : memref<?x1x128xf8E4M3FN>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "queries", [MemRead]>:$query,
+                       Winnow_ScoreTask:$task);
+  let results = (outs Winnow_QueryFragment:$fragment);
+  let assemblyFormat = "$query `for` $task attr-dict `:` type($query)";
+}
+
+def Winnow_WalkPagesOp : Winnow_StageOp<"walk_pages",
+    [SingleBlock, NoTerminator, RecursiveMemoryEffects,
+     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a loop over the blocks of a wave, with the page of each";
+  let description = [{
+    The body runs once a block, with its page resolved through the block table.
+
+    ```mlir
+    winnow.stage.walk_pages %page of %task via %table : memref<?x?xi32> {
+      %score = winnow.stage.if_mapped %page {
+        %best = winnow.stage.walk_slices %slice of %page carry %running slices 1 {
+          winnow.stage.yield %running
+        }
+        winnow.stage.yield %best
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Winnow_ScoreTask:$task,
+                       Arg<AnyMemRef, "block table", [MemRead]>:$table);
+  let regions = (region SizedRegion<1>:$body_region);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Winnow_IfMappedOp : Winnow_StageValueOp<"if_mapped", "value",
+    [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "the score of a page that is in memory, else -inf";
+  let description = [{
+    A negative entry of the block table says that the block is not in memory:
+    then nothing in the body runs, so nothing is read for it, and its score is
+    `-inf` even where it is a forced block.
+
+    ```mlir
+    %score = winnow.stage.if_mapped %page {
+      winnow.stage.yield %forced
+    }
+    ```
+  }];
+  let arguments = (ins Winnow_Page:$page);
+  let results = (outs Winnow_ColumnMax:$score);
+  let regions = (region SizedRegion<1>:$body_region);
+  let assemblyFormat = "$page attr-dict-with-keyword $body_region";
+}
+
+def Winnow_WalkSlicesOp : Winnow_StageValueOp<"walk_slices", "best",
+    [SingleBlock, RecursiveMemoryEffects,
+     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "a loop over the slices of a page that keeps the maximum";
+  let description = [{
+    The maximum starts at `-inf`.
+
+    ```mlir
+    %best = winnow.stage.walk_slices %slice of %page carry %running slices 2 {
+      winnow.stage.yield %running
+    }
+    ```
+  }];
+  let arguments = (ins Winnow_Page:$page, I64Attr:$slices);
+  let results = (outs Winnow_ColumnMax:$best);
+  let regions = (region SizedRegion<1>:$body_region);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Winnow_StageYieldOp : Winnow_StageOp<"yield",
+    [Pure, Terminator, ReturnLike, ParentOneOf<["WalkSlicesOp", "IfMappedOp"]>]> {
+  let summary = "the maximum that a loop or condition hands on";
+  let description = [{
+    ```mlir
+    winnow.stage.yield %folded
+    ```
+  }];
+  let arguments = (ins Winnow_ColumnMax:$best);
+  let assemblyFormat = "$best attr-dict";
+}
+
+def Winnow_LoadKeyTilesOp : Winnow_StageValueOp<"load_key_tiles", "tiles"> {
+  let summary = "loads the keys of a slice as MFMA rows";
+  let description = [{
+    All loads of the slice are in flight at once: 16 bytes a lane each.
+
+    ```mlir
+    %keys = winnow.stage.load_key_tiles %cache at %slice : memref<?x128x128xf8E4M3FN>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "key cache", [MemRead]>:$keys,
+                       Winnow_Slice:$slice);
+  let results = (outs Winnow_KeyTiles:$tiles);
+  let assemblyFormat = "$keys `at` $slice attr-dict `:` type($keys)";
+}
+
+def Winnow_MultiplyAccumulateOp : Winnow_StageValueOp<"multiply_accumulate", "products", [Pure]> {
+  let summary = "dot products of a slice's keys with all columns";
+  let description = [{
+    ```mlir
+    %products = winnow.stage.multiply_accumulate %keys, %query
+    ```
+  }];
+  let arguments = (ins Winnow_KeyTiles:$keys, Winnow_QueryFragment:$query);
+  let results = (outs Winnow_Products:$products);
+  let assemblyFormat = "$keys `,` $query attr-dict";
+}
+
+def Winnow_MaskOp : Winnow_StageValueOp<"mask", "masked", [Pure]> {
+  let summary = "takes tokens that a row does not see out of the maximum";
+  let description = [{
+    Runs only in pages that some row sees in part.
+
+    ```mlir
+    %masked = winnow.stage.mask %products, %task at %slice
+    ```
+  }];
+  let arguments = (ins Winnow_Products:$products, Winnow_ScoreTask:$task,
+                       Winnow_Slice:$slice);
+  let results = (outs Winnow_Products:$masked);
+  let assemblyFormat = "$products `,` $task `at` $slice attr-dict";
+}
+
+def Winnow_FoldOp : Winnow_StageValueOp<"fold", "folded", [Pure]> {
+  let summary = "takes the products of a slice into the maximum";
+  let description = [{
+    A NaN product never wins.
+
+    ```mlir
+    %next = winnow.stage.fold %masked into %running
+    ```
+  }];
+  let arguments = (ins Winnow_Products:$products, Winnow_ColumnMax:$best);
+  let results = (outs Winnow_ColumnMax:$next);
+  let assemblyFormat = "$products `into` $best attr-dict";
+}
+
+def Winnow_ReduceOp : Winnow_StageValueOp<"reduce", "column", [Pure]> {
+  let summary = "the maximum over the lanes that share a column";
+  let description = [{
+    ```mlir
+    %column = winnow.stage.reduce %best
+    ```
+  }];
+  let arguments = (ins Winnow_ColumnMax:$best);
+  let results = (outs Winnow_ColumnMax:$column);
+  let assemblyFormat = "$best attr-dict";
+}
+
+def Winnow_ForceOp : Winnow_StageValueOp<"force", "forced", [Pure]> {
+  let summary = "replaces the score of blocks that are always kept";
+  let description = [{
+    Local blocks before initial ones.
+
+    ```mlir
+    %forced = winnow.stage.force %column, %task at %page
+    ```
+  }];
+  let arguments = (ins Winnow_ColumnMax:$column, Winnow_ScoreTask:$task,
+                       Winnow_Page:$page);
+  let results = (outs Winnow_ColumnMax:$forced);
+  let assemblyFormat = "$column `,` $task `at` $page attr-dict";
+}
+
+def Winnow_StoreScoreOp : Winnow_StageOp<"store_score"> {
+  let summary = "stores a block's score for every row that sees it";
+  let description = [{
+    Entries past a row's reach stay as they were.
+
+    ```mlir
+    winnow.stage.store_score %forced, %task at %page into %score : memref<1x?x8192xf32>
+    ```
+  }];
+  let arguments = (ins Winnow_ColumnMax:$score, Winnow_ScoreTask:$task,
+                       Winnow_Page:$page,
+                       Arg<AnyMemRef, "scores", [MemWrite]>:$scores);
+  let assemblyFormat = [{
+    $score `,` $task `at` $page `into` $scores attr-dict `:` type($scores)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Stages of selection
+//===----------------------------------------------------------------------===//
+
+def Winnow_SelectRowOp : Winnow_StageValueOp<"select_row", "row"> {
+  let summary = "which (row, index head) a workgroup selects for";
+  let description = [{
+    ```mlir
+    %row = winnow.stage.select_row %lens : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "lengths", [MemRead]>:$seq_lens);
+  let results = (outs Winnow_RowTask:$row);
+  let assemblyFormat = "$seq_lens attr-dict `:` type($seq_lens)";
+}
+
+def Winnow_LoadScoreRowOp : Winnow_StageValueOp<"load_score_row", "scores"> {
+  let summary = "loads the scores of a row as keys that order like them";
+  let description = [{
+    A NaN counts as `-inf`; `+0.0` ranks above `-0.0`. Entries past the row's
+    reach are not read.
+
+    ```mlir
+    %scores = winnow.stage.load_score_row %score for %row : memref<1x?x8192xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "scores", [MemRead]>:$scores,
+                       Winnow_RowTask:$row);
+  let results = (outs Winnow_ScoreRow:$keys);
+  let assemblyFormat = "$scores `for` $row attr-dict `:` type($scores)";
+}
+
+def Winnow_NarrowOp : Winnow_StageValueOp<"narrow", "candidates"> {
+  let summary = "narrows a row to at most 64 candidates";
+  let description = [{
+    Histograms of the leading bits in which the remaining keys differ, in LDS,
+    until one wave can rank what is left. Exact for any ties: a key is the score
+    and then the block's number.
+
+    ```mlir
+    %candidates = winnow.stage.narrow %scores for %row
+    ```
+  }];
+  let arguments = (ins Winnow_ScoreRow:$keys, Winnow_RowTask:$row);
+  let results = (outs Winnow_Candidates:$candidates);
+  let assemblyFormat = "$keys `for` $row attr-dict";
+}
+
+def Winnow_RankOp : Winnow_StageValueOp<"rank", "ranking"> {
+  let summary = "puts the candidates into their final order";
+  let description = [{
+    ```mlir
+    %ranking = winnow.stage.rank %candidates for %row
+    ```
+  }];
+  let arguments = (ins Winnow_Candidates:$candidates, Winnow_RowTask:$row);
+  let results = (outs Winnow_Ranking:$ranking);
+  let assemblyFormat = "$candidates `for` $row attr-dict";
+}
+
+def Winnow_StoreRankingOp : Winnow_StageOp<"store_selection"> {
+  let summary = "stores the selected block numbers";
+  let description = [{
+    `head_axis` and `row_axis` say which axis of the destination counts index
+    heads and which rows.
+
+    ```mlir
+    winnow.stage.store_selection %ranking for %row into %idx {head_axis = 0 : i64, row_axis = 1 : i64} : memref<1x?x16xi32>
+    ```
+  }];
+  let arguments = (ins Winnow_Ranking:$ranking, Winnow_RowTask:$row,
+                       Arg<AnyMemRef, "selection", [MemWrite]>:$indices,
+                       I64Attr:$head_axis, I64Attr:$row_axis);
+  let assemblyFormat = [{
+    $ranking `for` $row `into` $indices attr-dict `:` type($indices)
+  }];
+  let hasVerifier = 1;
+}
+
+def Winnow_EmitPagesOp : Winnow_StageOp<"emit_pages"> {
+  let summary = "writes the page table rows and context lengths of a row";
+  let description = [{
+    The rows of all kv heads that the workgroup's index head serves.
+
+    ```mlir
+    winnow.stage.emit_pages %ranking for %row via %attn_table into %pages, %ctx : memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Winnow_Ranking:$ranking, Winnow_RowTask:$row,
+                       Arg<AnyMemRef, "block table", [MemRead]>:$table,
+                       Arg<AnyMemRef, "pages", [MemWrite]>:$pages,
+                       Arg<AnyMemRef, "context lengths", [MemWrite]>:$context_lens);
+  let assemblyFormat = [{
+    $ranking `for` $row `via` $table `into` $pages `,` $context_lens attr-dict
+    `:` type($table) `,` type($pages) `,` type($context_lens)
+  }];
+}
+
+#endif // WINNOW_IR_WINNOWPLANOPS_TD
