@@ -32,10 +32,10 @@ static_assert(sizeof(i32) == 4 && sizeof(i64) == 8, "device integer widths");
 // clang-format on
 
 /// gfx9 waves have 64 lanes.
-constexpr i32 kWaveLanes = 64;
+inline constexpr i32 kWaveLanes = 64;
 
 /// The score of a block with nothing to see: below every number.
-constexpr float kNoScore = -__builtin_huge_valf();
+inline constexpr float kNoScore = -__builtin_huge_valf();
 
 WINNOW_DEVICE constexpr i32 min(i32 a, i32 b) { return a < b ? a : b; }
 WINNOW_DEVICE constexpr i32 max(i32 a, i32 b) { return a > b ? a : b; }
@@ -50,6 +50,21 @@ WINNOW_DEVICE i32 lane_index() { return thread_index() % kWaveLanes; }
 /// cannot see that all lanes of a wave agree on it.
 WINNOW_DEVICE i32 wave_index() {
   return __builtin_amdgcn_readfirstlane(thread_index() / kWaveLanes);
+}
+
+/// Memory at large, as opposed to a pointer that might be to LDS.
+template <class T> using Global = T __attribute__((address_space(1)));
+
+/// Holds an address that is the same in all lanes in scalar registers, so that
+/// loads add a lane's 32-bit offset to it for free. Without this the compiler
+/// adds the loop-invariant lane offset first and is left with 64-bit vector
+/// additions in the loop.
+WINNOW_DEVICE const Global<u8> *scalar_base(const u8 *address) {
+  const u64 bits = reinterpret_cast<u64>(address);
+  const u32 low = __builtin_amdgcn_readfirstlane(static_cast<u32>(bits));
+  const u32 high = __builtin_amdgcn_readfirstlane(static_cast<u32>(bits >> 32));
+  return reinterpret_cast<const Global<u8> *>(static_cast<u64>(high) << 32 |
+                                              low);
 }
 
 /// Memory that no kernel writes while this one runs. Only this address space

@@ -11,8 +11,8 @@
 namespace winnow {
 
 /// Scores that no sum of 128 fp8 products reaches (448 * 448 * 128 < 2^25).
-constexpr float kLocalScore = 1e29f;
-constexpr float kInitScore = 1e30f;
+inline constexpr float kLocalScore = 1e29f;
+inline constexpr float kInitScore = 1e30f;
 
 /// Replaces the score of a block that is always kept: local before init.
 template <class Score>
@@ -28,19 +28,19 @@ WINNOW_DEVICE float force(float best, const ScoreTask<Score> &task, i32 block) {
   return best;
 }
 
-/// Stores the block's score for every row that sees it: lane j of the first 16
-/// writes column j. Entries past a row's reach stay as they were.
+/// Stores the block's score for every row that sees it. Entries past a row's
+/// reach stay as they were.
 template <class Score>
 WINNOW_DEVICE void store_score(float *score, i64 score_head_stride, float best,
                                const ScoreTask<Score> &task, i32 block) {
   static_assert(Score::kScoreStride >= Score::kMaxBlocks,
                 "a row of scores holds every block");
-  const i32 t = task.column / Score::kHeads;
-  const i32 head = task.column % Score::kHeads;
+  const i32 t = task.query / Score::kHeads;
+  const i32 head = task.query % Score::kHeads;
   const i64 row = i64(task.request) * Score::kQueryLen + t;
-  float *column = score + head * score_head_stride + row * Score::kScoreStride;
-  if (lane_index() < kColumns && block < task.block_count)
-    column[block] = best;
+  float *scores = score + head * score_head_stride + row * Score::kScoreStride;
+  if (block < task.block_count)
+    scores[block] = best;
 }
 
 } // namespace winnow

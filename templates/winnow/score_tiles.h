@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scores of one page on the matrix cores: keys are the A operand, 16 tokens a
-// tile; the request's queries are the B operand, 16 columns.
+// Scores of one page on the matrix cores: the request's queries are the A
+// operand, up to 16 rows; keys are the B operand, 16 tokens (columns) a tile.
 //
 // v_mfma_f32_16x16x128_f8f6f4 (CDNA4 ISA, "Matrix core"): lane l holds 32 bytes
 // of row (A) or column (B) l % 16; result register i of lane l is row
@@ -18,18 +18,18 @@
 
 namespace winnow {
 
-constexpr i32 kTileTokens = 16;
+inline constexpr i32 kTileTokens = 16;
 /// Tokens whose keys are in flight at once: 64 registers a lane.
-constexpr i32 kSliceTokens = 128;
+inline constexpr i32 kSliceTokens = 128;
 
 /// How a block is cut into slices, and a slice into tiles.
 template <class Score>
-constexpr i32 kSlices =
+inline constexpr i32 kSlices =
     Score::kBlockSize <= kSliceTokens ? 1 : Score::kBlockSize / kSliceTokens;
 template <class Score>
-constexpr i32 kTiles = Score::kBlockSize / kSlices<Score> / kTileTokens;
+inline constexpr i32 kTiles = Score::kBlockSize / kSlices<Score> / kTileTokens;
 
-/// One lane's 32 bytes of the B operand.
+/// One lane's 32 bytes of the A operand.
 struct QueryTile {
   i32x8 bytes;
 };
@@ -39,25 +39,29 @@ template <class Score> struct KeyTiles {
   i32x8 tile[kTiles<Score>];
 };
 
-/// One lane's dot products of a slice: token 4 * (lane / 16) + i of each tile
-/// with the query of column lane % 16.
+/// One lane's dot products of a slice: token lane % 16 of each tile with the
+/// query of each result register.
 template <class Score> struct Products {
   f32x4 tile[kTiles<Score>];
 };
 
-/// The byte at which a lane's first 16 bytes of a 128-byte row begin.
-WINNOW_DEVICE i32 lane_row_offset() { return lane_index() / kColumns * 16; }
+/// One lane's best scores of a block so far, one for each result register.
+template <class Score> struct Best {
+  float result[kResults<Score>];
+};
 
-/// The request's queries are contiguous, so column j is the j-th after the
-/// first. Columns past the last (row, head) pair are zero.
+/// The byte at which a lane's first 16 bytes of a 128-byte row begin.
+WINNOW_DEVICE i32 lane_row_offset() { return lane_index() / 16 * 16; }
+
+/// The queries of a request are contiguous. Matrix rows without one are zero.
 template <class Score>
 WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
   static_assert(Score::kHeadDim == 128, "one instruction covers 128 bytes");
-  constexpr i32 columns = Score::kHeads * Score::kQueryLen;
+  const i32 query = query_of_row(lane_index() % kMatrixRows);
   i32x4 low = 0, high = 0;
-  if (task.column < columns) {
-    const u8 *row = q + i64(task.request) * (columns * Score::kHeadDim) +
-                    task.column * Score::kHeadDim + lane_row_offset();
+  if (query < kQueries<Score>) {
+    const i64 first = i64(task.request) * (kQueries<Score> * Score::kHeadDim);
+    const u8 *row = q + first + query * Score::kHeadDim + lane_row_offset();
     low = *reinterpret_cast<const i32x4 *>(row);
     high = *reinterpret_cast<const i32x4 *>(row + 64);
   }
@@ -69,24 +73,31 @@ WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
 template <class Score>
 WINNOW_DEVICE KeyTiles<Score> load_key_tiles(const u8 *keys, i32 page,
                                              i32 slice) {
-  constexpr i32 page_bytes = Score::kBlockSize * Score::kHeadDim;
+  constexpr i32 tile_bytes = kTileTokens * Score::kHeadDim;
+  // A load's own offset reaches from -4096 to 4095 bytes (CDNA4 ISA, "FLAT
+  // instructions"), so one address serves four tiles.
+  constexpr i32 reach_bytes = 4 * tile_bytes;
   // 64 bits: a large cache has more than 2^31 bytes.
-  const u8 *base =
-      keys + i64(page) * page_bytes + slice * kSliceTokens * Score::kHeadDim;
+  const u8 *first = keys + i64(page) * (Score::kBlockSize * Score::kHeadDim) +
+                    slice * (kSliceTokens * Score::kHeadDim);
   const u32 lane_offset =
       lane_index() % kTileTokens * Score::kHeadDim + lane_row_offset();
-  KeyTiles<Score> keys_of;
+  KeyTiles<Score> loaded;
 #pragma unroll
   for (i32 t = 0; t < kTiles<Score>; ++t) {
-    const u8 *row = base + lane_offset + t * kTileTokens * Score::kHeadDim;
-    const i32x4 low =
-        __builtin_nontemporal_load(reinterpret_cast<const i32x4 *>(row));
+    const i32 middle =
+        t * tile_bytes / reach_bytes * reach_bytes + reach_bytes / 2;
+    const Global<u8> *row =
+        scalar_base(first + middle) + lane_offset + (t * tile_bytes - middle);
+    const i32x4 low = __builtin_nontemporal_load((const Global<i32x4> *)row);
     const i32x4 high =
-        __builtin_nontemporal_load(reinterpret_cast<const i32x4 *>(row + 64));
-    keys_of.tile[t] =
-        __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+        __builtin_nontemporal_load((const Global<i32x4> *)(row + 64));
+    loaded.tile[t] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
   }
-  return keys_of;
+  // Left to itself the scheduler would have few registers rather than many
+  // loads in flight.
+  __builtin_amdgcn_sched_barrier(0);
+  return loaded;
 }
 
 /// Format selectors 0 are fp8 e4m3 for both operands; scale operands that are
@@ -98,48 +109,68 @@ WINNOW_DEVICE Products<Score> multiply_accumulate(const KeyTiles<Score> &keys,
 #pragma unroll
   for (i32 t = 0; t < kTiles<Score>; ++t)
     products.tile[t] = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(
-        keys.tile[t], query.bytes, f32x4(0.0f), 0, 0, 0, 0, 0, 0);
+        query.bytes, keys.tile[t], f32x4(0.0f), 0, 0, 0, 0, 0, 0);
   return products;
 }
 
-/// Takes the tokens that this lane's row does not see out of the maximum.
+/// Takes the tokens that a row does not see out of its maximum.
 template <class Score>
 WINNOW_DEVICE void mask(Products<Score> &products, const ScoreTask<Score> &task,
                         i32 block, i32 slice) {
-  // Of the tokens whose number in the slice is 4 * (lane / 16) + constant, the
-  // row sees those with constant < limit.
-  const i32 limit = task.visible - block * Score::kBlockSize -
-                    slice * kSliceTokens - lane_index() / kColumns * 4;
+  const i32 first_token =
+      block * Score::kBlockSize + slice * kSliceTokens + lane_index() % 16;
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score>; ++t)
+  for (i32 i = 0; i < kResults<Score>; ++i) {
+    const i32 left = task.visible[i] - first_token;
 #pragma unroll
-    for (i32 i = 0; i < 4; ++i)
-      if (t * kTileTokens + i >= limit)
-        products.tile[t][i] = kNoScore;
+    for (i32 t = 0; t < kTiles<Score>; ++t)
+      products.tile[t][i] =
+          t * kTileTokens < left ? products.tile[t][i] : kNoScore;
+  }
 }
 
-/// The maximum over this lane's tokens and `best`. maxnum returns the other
-/// operand for a NaN, so a NaN product never wins.
-template <class Score>
-WINNOW_DEVICE float fold(const Products<Score> &products, float best) {
+/// No token seen yet.
+template <class Score> WINNOW_DEVICE Best<Score> no_score() {
+  Best<Score> best;
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score>; ++t) {
-    const f32x4 p = products.tile[t];
-    best = __builtin_fmaxf(__builtin_fmaxf(best, p.x), p.y);
-    best = __builtin_fmaxf(__builtin_fmaxf(best, p.z), p.w);
-  }
+  for (i32 i = 0; i < kResults<Score>; ++i)
+    best.result[i] = kNoScore;
   return best;
 }
 
-/// The maximum over the four lanes of a column.
-WINNOW_DEVICE float reduce(float best) {
-  const u32 bits =
-      combine_rows(__builtin_bit_cast(u32, best), [](u32 a, u32 b) {
-        return __builtin_bit_cast(
-            u32, __builtin_fmaxf(__builtin_bit_cast(float, a),
-                                 __builtin_bit_cast(float, b)));
-      });
-  return __builtin_bit_cast(float, bits);
+/// Takes a slice's products into the lane's maxima. maxnum returns the other
+/// operand for a NaN, so a NaN product never wins.
+template <class Score>
+WINNOW_DEVICE void fold(const Products<Score> &products, Best<Score> &best) {
+#pragma unroll
+  for (i32 i = 0; i < kResults<Score>; ++i)
+#pragma unroll
+    for (i32 t = 0; t < kTiles<Score>; ++t)
+      best.result[i] = __builtin_fmaxf(best.result[i], products.tile[t][i]);
+}
+
+/// The larger of two scores of which neither is NaN. v_med3_f32 with a third
+/// operand above both (a sum of 128 fp8 products is at most 128 * 448 * 448)
+/// takes one instruction; before maxnum the compiler would quiet signalling
+/// NaNs, because it cannot see that a swizzled register holds none.
+WINNOW_DEVICE float max_of_numbers(float a, float b) {
+  return __builtin_amdgcn_fmed3f(a, b, 1e29f);
+}
+
+/// The block's score for the query of this lane: the maximum over the 16 lanes
+/// that share a query.
+template <class Score> WINNOW_DEVICE float reduce(const Best<Score> &best) {
+  float own = kNoScore;
+#pragma unroll
+  for (i32 i = 0; i < kResults<Score>; ++i) {
+    float score = best.result[i];
+    score = max_of_numbers(score, rotate_row<8>(score));
+    score = max_of_numbers(score, rotate_row<4>(score));
+    score = max_of_numbers(score, rotate_row<2>(score));
+    score = max_of_numbers(score, rotate_row<1>(score));
+    own = i == 0 || lane_index() % 16 == i ? score : own;
+  }
+  return own;
 }
 
 } // namespace winnow

@@ -12,8 +12,8 @@
 
 namespace winnow {
 
-constexpr i32 kDigitBits = 8;
-constexpr i32 kBins = 1 << kDigitBits;
+inline constexpr i32 kDigitBits = 8;
+inline constexpr i32 kBins = 1 << kDigitBits;
 
 /// The workgroup's local memory while it narrows a row.
 template <class Select> struct NarrowStorage {

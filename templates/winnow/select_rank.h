@@ -12,7 +12,7 @@
 namespace winnow {
 
 /// No block.
-constexpr i32 kNoBlock = -1;
+inline constexpr i32 kNoBlock = -1;
 
 /// Sorts the wave's candidates, largest first: lane i gets the i-th. Those
 /// that are 0 have to be in the lanes past the others, and stay there.

@@ -13,6 +13,10 @@ template <i32 N> WINNOW_DEVICE u32 rotate_row(u32 value) {
   static_assert(N >= 1 && N <= 15, "row_ror moves by 1 to 15 lanes");
   return __builtin_amdgcn_update_dpp(0, value, 0x120 + N, 0xf, 0xf, true);
 }
+template <i32 N> WINNOW_DEVICE float rotate_row(float value) {
+  return __builtin_bit_cast(float,
+                            rotate_row<N>(__builtin_bit_cast(u32, value)));
+}
 
 /// Combines the four lanes that share an index within their row of 16; all
 /// four get the result. v_permlane32_swap exchanges the upper half of its

@@ -105,35 +105,36 @@ WINNOW_KERNEL(64 * Score::kWaves)
 m3_decode_score(const u8 *q, const u8 *keys, const i32 *index_table,
                 i64 index_table_stride, const i32 *seq_lens, float *score,
                 i64 score_head_stride) {
-  // score_task: the request and the blocks of this wave, what each column sees.
+  // score_task: the request and the blocks of this wave, what each row sees.
   const ScoreTask<Score> task = score_task<Score>(seq_lens);
-  // load_query: the B operand, held for the whole walk.
+  // load_query: the A operand, held for the whole walk.
   const QueryTile query = load_query<Score>(q, task);
   // walk_pages: the wave's blocks, and where the block table says they lie.
   for (PageWalk<Score> at(task, index_table, index_table_stride); at.more();
        at.next()) {
-    float best = kNoScore;
+    float block_score = kNoScore;
     if (at.mapped()) {
+      Best<Score> best = no_score<Score>();
       // walk_slices: up to 128 tokens of the block at a time.
       for (i32 slice = 0; slice < kSlices<Score>; ++slice) {
-        // load_key_tiles: the A operands, all in flight at once.
+        // load_key_tiles: the B operands, all in flight at once.
         const KeyTiles<Score> tiles =
             load_key_tiles<Score>(keys, at.page, slice);
-        // multiply_accumulate: 16 tokens x 16 columns an instruction.
+        // multiply_accumulate: 16 queries x 16 tokens an instruction.
         Products<Score> products = multiply_accumulate<Score>(tiles, query);
         // mask: only where some row does not see the whole block.
         if (at.partial())
           mask<Score>(products, task, at.block, slice);
         // fold: the maximum over this lane's tokens.
-        best = fold<Score>(products, best);
+        fold<Score>(products, best);
       }
-      // reduce: the maximum over the four lanes of a column.
-      best = reduce(best);
+      // reduce: the maximum over the 16 lanes of a query.
+      block_score = reduce<Score>(best);
       // force: blocks that are always kept.
-      best = force<Score>(best, task, at.block);
+      block_score = force<Score>(block_score, task, at.block);
     }
     // store_score: one entry for each row that sees the block.
-    store_score<Score>(score, score_head_stride, best, task, at.block);
+    store_score<Score>(score, score_head_stride, block_score, task, at.block);
   }
 }
 
