@@ -15,6 +15,15 @@ bool winnow::isOptionInteger(Attribute attr) {
   return integer && integer.getType().isSignlessInteger(64);
 }
 
+bool OptionSpec::accepts(Attribute value) const {
+  if (!isInteger())
+    return !spellKeyword(value).empty();
+  if (!isOptionInteger(value))
+    return false;
+  int64_t integer = cast<IntegerAttr>(value).getInt();
+  return integer >= min && integer <= max;
+}
+
 std::string OptionSpec::describe() const {
   if (!isInteger()) {
     std::string text = "one of ";
@@ -169,13 +178,39 @@ LogicalResult winnow::verifyOptions(Operation *op, ArrayRef<OptionSpec> specs) {
              << "unknown option '" << attr.getName().getValue() << "' of '"
              << op->getName() << "'; known: " << joinNames(specs);
   for (const OptionSpec &spec : specs) {
-    if (!spec.isInteger())
-      continue;
+    // The keywords and kinds are checked by what mlir-tblgen makes.
     auto value = dyn_cast_if_present<IntegerAttr>(op->getAttr(spec.name));
-    if (value && (value.getInt() < spec.min || value.getInt() > spec.max))
+    if (value && !spec.accepts(value))
       return op->emitError() << "option '" << spec.name << "' of '"
                              << op->getName() << "' has to be "
                              << spec.describe() << ", found " << value.getInt();
+  }
+  return success();
+}
+
+LogicalResult winnow::verifyOptionDictionary(Operation *op,
+                                             NamedAttribute attribute,
+                                             ArrayRef<OptionSpec> specs) {
+  StringRef subject = attribute.getName().getValue();
+  auto dictionary = dyn_cast<DictionaryAttr>(attribute.getValue());
+  if (!dictionary)
+    return op->emitError() << "attribute '" << subject
+                           << "' has to be a dictionary of " << joinNames(specs)
+                           << ", found " << attribute.getValue();
+  for (NamedAttribute entry : dictionary)
+    if (!findSpec(specs, entry.getName()))
+      return op->emitError()
+             << "unknown option '" << entry.getName().getValue() << "' of '"
+             << subject << "'; known: " << joinNames(specs);
+  for (const OptionSpec &spec : specs) {
+    Attribute value = dictionary.get(spec.name);
+    if (!value && spec.required)
+      return op->emitError() << "missing option '" << spec.name << "' of '"
+                             << subject << "' (" << spec.describe() << ")";
+    if (value && !spec.accepts(value))
+      return op->emitError()
+             << "option '" << spec.name << "' of '" << subject << "' has to be "
+             << spec.describe() << ", found " << value;
   }
   return success();
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Result types and verifiers of the operations of a description.
+// Result types and verifiers of the operations of a description. A fact that a
+// result type carries is checked where that type is inferred, which the parser
+// and the verifier both do; everything else is checked in verify().
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/IR/Builders.h"
@@ -17,6 +19,104 @@ void WinnowDialect::registerOperations() {
       >();
 }
 
+/// Head dims are loaded in whole vectors of 8 elements, in every lowering.
+static constexpr int64_t kHeadDimStep = 8;
+static constexpr int64_t kMaxHeadDim = 4096;
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+/// An error of `OpT` while its result type is inferred, when the operation need
+/// not exist yet.
+template <typename OpT>
+static InFlightDiagnostic emitInferenceError(MLIRContext *context,
+                                             std::optional<Location> location) {
+  return emitError(location.value_or(UnknownLoc::get(context)))
+         << "'" << OpT::getOperationName() << "' op ";
+}
+
+/// Checks that axis `axis` of an operand is static and in the range of `spec`.
+template <typename OpT>
+static LogicalResult
+inferExtent(MLIRContext *context, std::optional<Location> location,
+            StringRef operand, MemRefType type, unsigned axis,
+            const OptionSpec &spec, StringRef what) {
+  int64_t extent = type.getDimSize(axis);
+  if (!ShapedType::isDynamic(extent) && extent >= spec.min &&
+      extent <= spec.max)
+    return success();
+  return emitInferenceError<OpT>(context, location)
+         << "axis " << axis << " of " << operand << " (" << what
+         << ") has to be " << spec.describe() << ", found "
+         << extentText(extent) << " in " << type;
+}
+
+/// The batch's `uniform_rows`, if it is in sight.
+static UniformRowsOp findRows(Value value) {
+  if (auto topk = value.getDefiningOp<TopKOp>())
+    value = topk.getScores();
+  if (auto score = value.getDefiningOp<BlockScoreOp>())
+    value = score.getRows();
+  return value.getDefiningOp<UniformRowsOp>();
+}
+
+/// Checks axis `axis` of an operand against `perRequest` rows for each request,
+/// when both it and the number of requests are static.
+static LogicalResult verifyRowCount(Operation *op, StringRef operand,
+                                    MemRefType type, unsigned axis,
+                                    UniformRowsOp rows, int64_t perRequest,
+                                    StringRef factors) {
+  if (!rows || rows.getLens().getType().isDynamicDim(0) ||
+      type.isDynamicDim(axis))
+    return success();
+  // Both factors are at most 2^32, and extents fit 63 bits: no overflow below
+  // 2^31 requests, which is more than an entry may have.
+  int64_t requests = rows.getLens().getType().getDimSize(0);
+  if (requests > std::numeric_limits<int32_t>::max() ||
+      type.getDimSize(axis) == requests * perRequest)
+    return success();
+  InFlightDiagnostic diag =
+      op->emitOpError() << "axis " << axis << " of " << operand << " has to be "
+                        << requests * perRequest << " (" << requests
+                        << " requests of " << factors << "), found "
+                        << type.getDimSize(axis) << " in " << type;
+  diag.attachNote(rows.getLoc()) << "the requests are counted here";
+  return diag;
+}
+
+/// A table has at least one row for each request.
+static LogicalResult verifyTableRows(Operation *op, StringRef operand,
+                                     MemRefType type, UniformRowsOp rows) {
+  if (!rows || rows.getLens().getType().isDynamicDim(0) ||
+      type.isDynamicDim(0) ||
+      type.getDimSize(0) >= rows.getLens().getType().getDimSize(0))
+    return success();
+  InFlightDiagnostic diag =
+      op->emitOpError() << "axis 0 of " << operand
+                        << " has to be at least the number of requests, "
+                        << rows.getLens().getType().getDimSize(0) << ", found "
+                        << type.getDimSize(0) << " in " << type;
+  diag.attachNote(rows.getLoc()) << "the requests are counted here";
+  return diag;
+}
+
+/// A written memref whose rows overlap would be written twice.
+static LogicalResult verifyDisjointRows(Operation *op, StringRef operand,
+                                        MemRefType type) {
+  std::optional<OverlappingAxis> overlap = findOverlappingAxis(type);
+  if (!overlap)
+    return success();
+  return op->emitOpError() << "the rows of " << operand << " overlap: axis "
+                           << overlap->axis << " has stride " << overlap->stride
+                           << " and a row " << overlap->rowExtent
+                           << " entries, in " << type;
+}
+
+//===----------------------------------------------------------------------===//
+// uniform_rows
+//===----------------------------------------------------------------------===//
+
 void UniformRowsOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getRows(), "rows");
 }
@@ -25,13 +125,19 @@ LogicalResult UniformRowsOp::inferReturnTypes(MLIRContext *context,
                                               std::optional<Location> location,
                                               Adaptor adaptor,
                                               SmallVectorImpl<Type> &types) {
-  types.push_back(RowsType::get(context, adaptor.getQueryLen()));
-  return success();
+  types.push_back(RowsType::getChecked(
+      [&] { return emitInferenceError<UniformRowsOp>(context, location); },
+      context, adaptor.getQueryLen()));
+  return success(types.back() != nullptr);
 }
 
 LogicalResult UniformRowsOp::verify() {
   return verifyOptions(*this, getOptionSpecs());
 }
+
+//===----------------------------------------------------------------------===//
+// block_score
+//===----------------------------------------------------------------------===//
 
 void BlockScoreOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getScores(), "scores");
@@ -44,7 +150,23 @@ LogicalResult BlockScoreOp::inferReturnTypes(MLIRContext *context,
   auto query = dyn_cast<MemRefType>(adaptor.getQuery().getType());
   auto keys = dyn_cast<MemRefType>(adaptor.getKeys().getType());
   auto rows = dyn_cast<RowsType>(adaptor.getRows().getType());
-  if (!query || query.getRank() != 3 || !keys || keys.getRank() != 3 || !rows)
+  if (!query || query.getRank() != 3)
+    return emitInferenceError<BlockScoreOp>(context, location)
+           << "query has to be a memref [rows, heads, head_dim], found "
+           << adaptor.getQuery().getType();
+  if (!keys || keys.getRank() != 3)
+    return emitInferenceError<BlockScoreOp>(context, location)
+           << "keys have to be a memref [pages, block_size, head_dim], found "
+           << adaptor.getKeys().getType();
+  // Only without verification can the rows be of another type.
+  if (!rows)
+    return failure();
+
+  ArrayRef<OptionSpec> facts = ScoresType::getOptionSpecs();
+  if (failed(inferExtent<BlockScoreOp>(context, location, "query", query, 1,
+                                       facts[1], "index heads")) ||
+      failed(inferExtent<BlockScoreOp>(context, location, "keys", keys, 1,
+                                       facts[2], "tokens of a block")))
     return failure();
   types.push_back(ScoresType::get(context, rows.getQueryLen(),
                                   query.getDimSize(1), keys.getDimSize(1)));
@@ -52,8 +174,49 @@ LogicalResult BlockScoreOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult BlockScoreOp::verify() {
-  return verifyOptions(*this, getOptionSpecs());
+  if (failed(verifyOptions(*this, getOptionSpecs())))
+    return failure();
+  MemRefType query = getQuery().getType();
+  MemRefType keys = getKeys().getType();
+
+  if (query.getElementType() != keys.getElementType()) {
+    InFlightDiagnostic diag = emitOpError()
+                              << "query and keys have to be of one number "
+                                 "format, found "
+                              << query.getElementType() << " and "
+                              << keys.getElementType();
+    diag.attachNote(getKeys().getLoc()) << "the keys come from here";
+    return diag;
+  }
+  int64_t headDim = query.getDimSize(2);
+  if (ShapedType::isDynamic(headDim) || headDim < kHeadDimStep ||
+      headDim > kMaxHeadDim || headDim % kHeadDimStep != 0)
+    return emitOpError() << "axis 2 of query (head dim) has to be a multiple "
+                            "of "
+                         << kHeadDimStep << " from " << kHeadDimStep << " to "
+                         << kMaxHeadDim << ", found " << extentText(headDim)
+                         << " in " << query;
+  if (keys.getDimSize(2) != headDim) {
+    InFlightDiagnostic diag =
+        emitOpError() << "axis 2 of keys (head dim) has to be that of the "
+                         "query, "
+                      << headDim << ", found " << extentText(keys.getDimSize(2))
+                      << " in " << keys;
+    diag.attachNote(getQuery().getLoc()) << "the query comes from here";
+    return diag;
+  }
+
+  UniformRowsOp rows = findRows(getRows());
+  int64_t queryLen = getRows().getType().getQueryLen();
+  if (failed(verifyRowCount(*this, "query", query, 0, rows, queryLen,
+                            "query_len rows")))
+    return failure();
+  return verifyTableRows(*this, "index_table", getIndexTable().getType(), rows);
 }
+
+//===----------------------------------------------------------------------===//
+// topk
+//===----------------------------------------------------------------------===//
 
 void TopKOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getSelection(), "selection");
@@ -64,22 +227,112 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
   auto scores = dyn_cast<ScoresType>(adaptor.getScores().getType());
+  // Only without verification can the scores be of another type.
   if (!scores)
     return failure();
-  types.push_back(SelectionType::get(context, scores.getQueryLen(),
-                                     scores.getHeads(), scores.getBlockSize(),
-                                     adaptor.getK()));
-  return success();
+  types.push_back(SelectionType::getChecked(
+      [&] { return emitInferenceError<TopKOp>(context, location); }, context,
+      scores.getQueryLen(), scores.getHeads(), scores.getBlockSize(),
+      adaptor.getK()));
+  return success(types.back() != nullptr);
 }
 
 LogicalResult TopKOp::verify() {
   return verifyOptions(*this, getOptionSpecs());
 }
 
+//===----------------------------------------------------------------------===//
+// store_selection
+//===----------------------------------------------------------------------===//
+
 LogicalResult StoreSelectionOp::verify() {
-  return verifyOptions(*this, getOptionSpecs());
+  if (failed(verifyOptions(*this, getOptionSpecs())))
+    return failure();
+  SelectionType selection = getSelection().getType();
+  MemRefType indices = getIndices().getType();
+  bool headMajor = getLayout() == SelectionLayout::HeadMajor;
+
+  // Static, both of them: a head-major buffer that is taken for a token-major
+  // one would go unnoticed otherwise.
+  auto verifyAxis = [&](unsigned axis, StringRef what,
+                        int64_t wanted) -> LogicalResult {
+    if (indices.getDimSize(axis) == wanted)
+      return success();
+    InFlightDiagnostic diag =
+        emitOpError() << "axis " << axis << " of indices (" << what
+                      << ", with layout = "
+                      << stringifySelectionLayout(getLayout())
+                      << ") has to be that of the selection, " << wanted
+                      << ", found " << extentText(indices.getDimSize(axis))
+                      << " in " << indices;
+    diag.attachNote(getSelection().getLoc()) << "the selection is made here";
+    return diag;
+  };
+  if (failed(
+          verifyAxis(headMajor ? 0 : 1, "index heads", selection.getHeads())) ||
+      failed(verifyAxis(2, "k", selection.getK())))
+    return failure();
+  if (failed(verifyRowCount(*this, "indices", indices, headMajor ? 1 : 0,
+                            findRows(getSelection()), selection.getQueryLen(),
+                            "query_len rows")))
+    return failure();
+  return verifyDisjointRows(*this, "indices", indices);
 }
 
+//===----------------------------------------------------------------------===//
+// remap_pages
+//===----------------------------------------------------------------------===//
+
 LogicalResult RemapPagesOp::verify() {
-  return verifyOptions(*this, getOptionSpecs());
+  if (failed(verifyOptions(*this, getOptionSpecs())))
+    return failure();
+  SelectionType selection = getSelection().getType();
+  MemRefType pages = getPages().getType();
+  MemRefType contextLens = getContextLens().getType();
+  int64_t kvHeads = getKvHeads();
+  int64_t pagesPerBlock = getPagesPerBlock();
+
+  if (kvHeads % selection.getHeads() != 0) {
+    InFlightDiagnostic diag =
+        emitOpError() << "kv_heads has to be a multiple of the selection's "
+                         "index heads, "
+                      << selection.getHeads() << ", found " << kvHeads;
+    diag.attachNote(getSelection().getLoc()) << "the selection is made here";
+    return diag;
+  }
+  if (selection.getBlockSize() % pagesPerBlock != 0) {
+    InFlightDiagnostic diag =
+        emitOpError() << "pages_per_block has to divide the selection's block "
+                         "size, "
+                      << selection.getBlockSize() << ", found "
+                      << pagesPerBlock;
+    diag.attachNote(getSelection().getLoc()) << "the selection is made here";
+    return diag;
+  }
+  int64_t entries = selection.getK() * pagesPerBlock;
+  if (!pages.isDynamicDim(1) && pages.getDimSize(1) < entries)
+    return emitOpError() << "axis 1 of pages has to be at least k * "
+                            "pages_per_block = "
+                         << selection.getK() << " * " << pagesPerBlock << " = "
+                         << entries << ", found " << pages.getDimSize(1)
+                         << " in " << pages;
+
+  UniformRowsOp rows = findRows(getSelection());
+  int64_t perRequest = selection.getQueryLen() * kvHeads;
+  StringRef factors = "query_len rows of kv_heads";
+  if (failed(verifyRowCount(*this, "pages", pages, 0, rows, perRequest,
+                            factors)) ||
+      failed(verifyRowCount(*this, "context_lens", contextLens, 0, rows,
+                            perRequest, factors)))
+    return failure();
+  if (!pages.isDynamicDim(0) && !contextLens.isDynamicDim(0) &&
+      pages.getDimSize(0) != contextLens.getDimSize(0))
+    return emitOpError() << "pages and context_lens have to have one row for "
+                            "each (row, kv head), found "
+                         << pages.getDimSize(0) << " in " << pages << " and "
+                         << contextLens.getDimSize(0) << " in " << contextLens;
+  if (failed(verifyTableRows(*this, "attention_table",
+                             getAttentionTable().getType(), rows)))
+    return failure();
+  return verifyDisjointRows(*this, "pages", pages);
 }

@@ -38,6 +38,9 @@ struct OptionSpec {
 
   bool isInteger() const { return !parseKeyword; }
 
+  /// Whether `value` is of the right kind and in range.
+  bool accepts(mlir::Attribute value) const;
+
   /// What a value has to be, for people: "an integer from 1 to 2048".
   std::string describe() const;
 
@@ -97,6 +100,11 @@ void printOptionList(mlir::OpAsmPrinter &printer,
 /// generic form: ranges, and that no undotted attribute is unknown.
 llvm::LogicalResult verifyOptions(mlir::Operation *op,
                                   llvm::ArrayRef<OptionSpec> specs);
+
+/// Checks a dictionary attribute of `op` whose keys are the options of `specs`.
+llvm::LogicalResult verifyOptionDictionary(mlir::Operation *op,
+                                           mlir::NamedAttribute attribute,
+                                           llvm::ArrayRef<OptionSpec> specs);
 
 /// Names an operation class in its assembly format:
 /// `custom<Options>(prop-dict, attr-dict, "optionsOf<TopKOp>()")`.

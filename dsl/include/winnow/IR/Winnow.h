@@ -4,6 +4,8 @@
 #ifndef WINNOW_IR_WINNOW_H
 #define WINNOW_IR_WINNOW_H
 
+#include "winnow/IR/Entry.h"
+#include "winnow/IR/MemRefs.h"
 #include "winnow/IR/Options.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

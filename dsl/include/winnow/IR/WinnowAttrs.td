@@ -9,10 +9,14 @@ include "winnow/IR/WinnowDialect.td"
 class Winnow_EnumAttr<EnumInfo info, string mnemonic>
     : EnumAttr<Winnow_Dialect, info, mnemonic> {
   let assemblyFormat = "`<` $value `>`";
+  let description = "Written as a bare keyword in an operation's options; one "
+                    "of " # !interleave(!foreach(c, info.enumerants,
+                                        "`#winnow." # mnemonic # "<" # c.str #
+                                        ">`"), ", ") # ".";
 }
 
 def Winnow_TokenReduction : I32EnumAttr<
-    "TokenReduction", "how a block's token scores become one block score", [
+    "TokenReduction", "how token scores become a block score", [
       I32EnumAttrCase<"Max", 0, "max">,
       I32EnumAttrCase<"Sum", 1, "sum">,
       I32EnumAttrCase<"Mean", 2, "mean">]> {

@@ -7,8 +7,13 @@
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
+include "winnow/IR/WinnowMemRefs.td"
 include "winnow/IR/WinnowTypes.td"
 
+// An operation with options in braces. `arguments` has to end in
+// `optionArguments`, the assembly format to hold
+// `custom<Options>(prop-dict, attr-dict, "optionsOf<TheOp>()")`, and verify()
+// to begin with `verifyOptions(*this, getOptionSpecs())`.
 class Winnow_Op<string mnemonic, list<Winnow_Option> optionList,
                 list<Trait> traits = []>
     : Op<Winnow_Dialect, mnemonic, traits> {
@@ -18,6 +23,7 @@ class Winnow_Op<string mnemonic, list<Winnow_Option> optionList,
   let hasVerifier = 1;
 }
 
+// An operation whose one result is an opaque value with an inferred type.
 class Winnow_ValueOp<string mnemonic, list<Winnow_Option> optionList,
                      list<Trait> traits = []>
     : Winnow_Op<mnemonic, optionList,
@@ -27,8 +33,25 @@ class Winnow_ValueOp<string mnemonic, list<Winnow_Option> optionList,
 
 def Winnow_UniformRowsOp : Winnow_ValueOp<"uniform_rows", [Winnow_QueryLen]> {
   let summary = "the rows of a batch in which every request has query_len rows";
+  let description = [{
+    Decode and speculative decode: request `r` has the rows
+    `r * query_len ... (r + 1) * query_len - 1`, its newest tokens. With
+    `L = lens[r]` tokens in its cache (the new ones included), its row `t` may
+    see `max(L - query_len + t + 1, 0)` tokens. A row that sees none is a padding
+    row: it selects nothing and reads nothing. A negative length counts as 0.
+
+    `lens` is `[requests]`, i32, in tokens.
+
+    ```mlir
+    func.func @rows(%lens: memref<?xi32>) {
+      %rows = winnow.uniform_rows %lens {query_len = 4} : memref<?xi32>
+      return
+    }
+    ```
+  }];
   let arguments = !con(
-      (ins Arg<AnyMemRef, "", [MemRead]>:$lens), optionArguments);
+      (ins Arg<Winnow_Lens, "tokens in each request's cache", [MemRead]>:$lens),
+      optionArguments);
   let results = (outs Winnow_Rows:$rows);
   let assemblyFormat = [{
     $lens custom<Options>(prop-dict, attr-dict, "optionsOf<UniformRowsOp>()")
@@ -37,30 +60,90 @@ def Winnow_UniformRowsOp : Winnow_ValueOp<"uniform_rows", [Winnow_QueryLen]> {
 }
 
 def Winnow_BlockScoreOp : Winnow_ValueOp<"block_score", [
-    Winnow_EnumOptionOr<"reduce", Winnow_TokenReductionAttr, "TokenReduction",
-                        "Max">,
-    Winnow_IntOptionOr<"init_blocks", 0, 2147483647, 0>,
-    Winnow_IntOptionOr<"local_blocks", 0, 2147483647, 0>]> {
+    Winnow_EnumOptionOr<"reduce", Winnow_TokenReductionAttr, "Max">,
+    Winnow_IntOptionOr<"init_blocks", 0, 2147483647, 0,
+                       "first blocks that are forced">,
+    Winnow_IntOptionOr<"local_blocks", 0, 2147483647, 0,
+                       "last visible blocks that are forced">]> {
   let summary = "score every block that a row may see";
+  let description = [{
+    The score of block `b` for index head `h` of row `n`, a row of request `r`,
+    is the largest (`reduce = max`), the sum or the mean of
+
+        dot(query[n, h, :], keys[index_table[r, b], i, :])
+
+    over the tokens `i` of the block that the row may see. Products are exact,
+    accumulation is fp32. A NaN never wins a maximum; a block all of whose
+    visible tokens give NaN scores -inf. A negative entry of the table marks a
+    block that is not in memory: it scores -inf, forced or not, and nothing is
+    read for it.
+
+    Forced blocks are decided afterwards: the last `local_blocks` blocks that a
+    row sees score 1e29, any other of its first `init_blocks` blocks 1e30.
+
+    | operand | shape | type |
+    | --- | --- | --- |
+    | `query` | `[rows, heads, head_dim]` | f8E4M3FN, f8E5M2, bf16 or f16 |
+    | `keys` | `[pages, block_size, head_dim]` | that of the query |
+    | `index_table` | `[requests, blocks]` | i32, the page of each block |
+
+    `heads` (1 to 128), `block_size` (1 to 65536) and `head_dim` (a multiple of
+    8, at most 4096) are static. Refused as well: a head dim or number format
+    that differs between query and keys; a static number of rows that is not
+    `query_len` for each request; a table with a static number of rows smaller
+    than the requests.
+
+    ```mlir
+    func.func @score(%q: memref<?x4x128xbf16>, %keys: memref<?x64x128xbf16>,
+                     %table: memref<?x?xi32>,
+                     %rows: !winnow.rows<query_len = 1>) {
+      %scores = winnow.block_score %q, %keys[%table] on %rows
+          {reduce = max, init_blocks = 1, local_blocks = 2}
+          : memref<?x4x128xbf16>, memref<?x64x128xbf16>, memref<?x?xi32>,
+            !winnow.rows<query_len = 1>
+      return
+    }
+    ```
+  }];
   let arguments = !con(
-      (ins Arg<AnyMemRef, "", [MemRead]>:$query,
-           Arg<AnyMemRef, "", [MemRead]>:$keys,
-           Arg<AnyMemRef, "", [MemRead]>:$index_table,
+      (ins Arg<Winnow_Query, "index queries", [MemRead]>:$query,
+           Arg<Winnow_Keys, "index key cache", [MemRead]>:$keys,
+           Arg<Winnow_BlockTable, "page of each block", [MemRead]>:$index_table,
            Winnow_Rows:$rows), optionArguments);
   let results = (outs Winnow_Scores:$scores);
   let assemblyFormat = [{
     $query `,` $keys `[` $index_table `]` `on` $rows
     custom<Options>(prop-dict, attr-dict, "optionsOf<BlockScoreOp>()")
-    `:` type($query) `,` type($keys) `,` type($index_table) `,` qualified(type($rows))
+    `:` type($query) `,` type($keys) `,` type($index_table) `,`
+        qualified(type($rows))
   }];
 }
 
 def Winnow_TopKOp : Winnow_ValueOp<"topk", [
     Winnow_K,
-    Winnow_EnumOptionOr<"ties", Winnow_TieRuleAttr, "TieRule", "HighestBlock">,
-    Winnow_EnumOptionOr<"order", Winnow_SelectionOrderAttr, "SelectionOrder",
-                        "ScoreDescending">], [Pure]> {
+    Winnow_EnumOptionOr<"ties", Winnow_TieRuleAttr, "HighestBlock">,
+    Winnow_EnumOptionOr<"order", Winnow_SelectionOrderAttr, "ScoreDescending">], [Pure]> {
   let summary = "keep the k best blocks of each (index head, row)";
+  let description = [{
+    Candidates are the blocks that the row may see. Higher scores first; of equal
+    scores the higher or the lower block number, as `ties` says. A NaN counts as
+    -inf, a -inf block is still a candidate, +0.0 ranks above -0.0. Forced blocks
+    count inside `k`. A row with fewer candidates keeps them all.
+
+    `order` says how the kept blocks are listed: best first
+    (`score_descending`) or by ascending block number (`ascending`). The result
+    is fully determined by the scores.
+
+    ```mlir
+    func.func @keep(%scores: !winnow.scores<query_len = 1, heads = 4,
+                                            block_size = 64>) {
+      %selection = winnow.topk %scores
+          {k = 16, ties = lowest_block, order = ascending}
+          : !winnow.scores<query_len = 1, heads = 4, block_size = 64>
+      return
+    }
+    ```
+  }];
   let arguments = !con((ins Winnow_Scores:$scores), optionArguments);
   let results = (outs Winnow_Selection:$selection);
   let assemblyFormat = [{
@@ -70,13 +153,31 @@ def Winnow_TopKOp : Winnow_ValueOp<"topk", [
 }
 
 def Winnow_StoreSelectionOp : Winnow_Op<"store_selection", [
-    Winnow_EnumOptionOr<"layout", Winnow_SelectionLayoutAttr,
-                        "SelectionLayout", "HeadMajor">,
-    Winnow_IntOptionOr<"pad", -1, 0, -1>]> {
+    Winnow_EnumOptionOr<"layout", Winnow_SelectionLayoutAttr, "HeadMajor">,
+    Winnow_IntOptionOr<"pad", -1, 0, -1, "what fills unused places">]> {
   let summary = "write the selected block numbers to memory";
+  let description = [{
+    Writes the logical block numbers of every row and index head, `pad` in the
+    places past the last. `indices` is i32, `[heads, rows, k]` with
+    `layout = head_major` and `[rows, heads, k]` with `token_major`; `heads` and
+    `k` are static and those of the selection, so that the two layouts cannot be
+    taken for each other. A static number of rows has to be that of the rows.
+
+    ```mlir
+    func.func @store(%selection: !winnow.selection<query_len = 1, heads = 4,
+                                                   block_size = 64, k = 16>,
+                     %indices: memref<?x4x16xi32, strided<[128, 32, 1]>>) {
+      winnow.store_selection %selection, %indices {layout = token_major, pad = -1}
+          : !winnow.selection<query_len = 1, heads = 4, block_size = 64, k = 16>,
+            memref<?x4x16xi32, strided<[128, 32, 1]>>
+      return
+    }
+    ```
+  }];
   let arguments = !con(
       (ins Winnow_Selection:$selection,
-           Arg<AnyMemRef, "", [MemWrite]>:$indices), optionArguments);
+           Arg<Winnow_Indices, "block numbers", [MemWrite]>:$indices),
+      optionArguments);
   let assemblyFormat = [{
     $selection `,` $indices
     custom<Options>(prop-dict, attr-dict, "optionsOf<StoreSelectionOp>()")
@@ -85,20 +186,62 @@ def Winnow_StoreSelectionOp : Winnow_Op<"store_selection", [
 }
 
 def Winnow_RemapPagesOp : Winnow_Op<"remap_pages", [
-    Winnow_IntOption<"pages_per_block", 1, 65536>,
-    Winnow_IntOption<"kv_heads", 1, 65536>,
-    Winnow_IntOptionOr<"pad", -1, 0, 0>]> {
+    Winnow_IntOption<"pages_per_block", 1, 65536,
+                     "pages that the attention counts in a block">,
+    Winnow_IntOption<"kv_heads", 1, 65536, "the attention's kv heads">,
+    Winnow_IntOptionOr<"pad", -1, 0, 0, "what fills unused entries">]> {
   let summary = "write the page table and context lengths of the selection";
+  let description = [{
+    For each row `n` and kv head `g`, row `n * kv_heads + g` of `pages` names the
+    pages that the attention reads and `context_lens[n * kv_heads + g]` their
+    tokens. Index head `h` serves `kv_heads / heads` consecutive kv heads.
+
+    Selected blocks are resolved through the attention's own block table; one
+    that is not mapped there (a negative entry) is dropped. Blocks that the row
+    sees whole come first, in selection order; the row's last block follows them,
+    whatever its rank was. A block in slot `s` fills entry
+    `s * pages_per_block + j` with
+
+        table[r, b] * pages_per_block * kv_heads + g + j * kv_heads
+
+    for every page `j` of the block; entries past the last block are `pad`.
+
+    | operand | shape | type |
+    | --- | --- | --- |
+    | `attention_table` | `[requests, blocks]` | i32 |
+    | `pages` | `[rows * kv_heads, >= k * pages_per_block]` | i32 |
+    | `context_lens` | `[rows * kv_heads]` | i32, tokens |
+
+    Refused: `kv_heads` that is no multiple of the selection's index heads;
+    `pages_per_block` that does not divide the block size; a static extent that
+    is too small or disagrees with another.
+
+    ```mlir
+    func.func @remap(%selection: !winnow.selection<query_len = 1, heads = 1,
+                                                   block_size = 128, k = 16>,
+                     %table: memref<?x?xi32>, %pages: memref<?x128xi32>,
+                     %ctx: memref<?xi32>) {
+      winnow.remap_pages %selection via %table into %pages, %ctx
+          {pages_per_block = 8, kv_heads = 2, pad = 0}
+          : !winnow.selection<query_len = 1, heads = 1, block_size = 128,
+                              k = 16>,
+            memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+      return
+    }
+    ```
+  }];
   let arguments = !con(
       (ins Winnow_Selection:$selection,
-           Arg<AnyMemRef, "", [MemRead]>:$attention_table,
-           Arg<AnyMemRef, "", [MemWrite]>:$pages,
-           Arg<AnyMemRef, "", [MemWrite]>:$context_lens), optionArguments);
+           Arg<Winnow_BlockTable, "the attention's block table",
+               [MemRead]>:$attention_table,
+           Arg<Winnow_PageTable, "page numbers", [MemWrite]>:$pages,
+           Arg<Winnow_ContextLens, "tokens of the pages",
+               [MemWrite]>:$context_lens), optionArguments);
   let assemblyFormat = [{
     $selection `via` $attention_table `into` $pages `,` $context_lens
     custom<Options>(prop-dict, attr-dict, "optionsOf<RemapPagesOp>()")
-    `:` qualified(type($selection)) `,` type($attention_table) `,` type($pages) `,`
-        type($context_lens)
+    `:` qualified(type($selection)) `,` type($attention_table) `,`
+        type($pages) `,` type($context_lens)
   }];
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Options are the named values in an operation's braces and in a type's angle
-// brackets. Each is declared once here, with its range and default: the ODS
-// attribute, the parser, the printer, the verifier and the reference page all
-// come from that one record.
+// brackets. Each is declared once here, with its meaning, range and default: the
+// ODS attribute, the parser, the printer, the verifier and the reference page
+// all come from that one record.
 #ifndef WINNOW_IR_WINNOWOPTIONS_TD
 #define WINNOW_IR_WINNOWOPTIONS_TD
 
@@ -16,36 +16,51 @@ class Winnow_Option<string optionName, Attr storage, string makeSpec> {
   string spec = makeSpec;
 }
 
-class Winnow_IntAttr<int min, int max>
+class Winnow_IntAttr<int min, int max, string what>
     : TypedAttrBase<I64, "IntegerAttr",
                     CPred<"::winnow::isOptionInteger($_self)">,
-                    "integer from " # min # " to " # max> {
+                    what # ", an integer from " # min # " to " # max> {
   let returnType = "int64_t";
   let convertFromStorage = "$_self.getInt()";
   let constBuilderCall = "$_builder.getI64IntegerAttr($0)";
 }
 
-// An integer that has to be given.
-class Winnow_IntOption<string name, int min, int max>
-    : Winnow_Option<name, Winnow_IntAttr<min, max>,
+class Winnow_IntOptionBase<string name, int min, int max, string optionWhat,
+                           Attr storage, bit required>
+    : Winnow_Option<name, storage,
                     "::winnow::OptionSpec::integer(\"" # name # "\", " # min #
-                        ", " # max # ", /*required=*/true)">;
+                        ", " # max # ", /*required=*/" # required # ")"> {
+  // As a parameter of a type.
+  string what = optionWhat # ", from " # min # " to " # max;
+}
+
+// An integer that has to be given.
+class Winnow_IntOption<string name, int min, int max, string what>
+    : Winnow_IntOptionBase<name, min, max, what,
+                           Winnow_IntAttr<min, max, what>, 1>;
 
 // An integer with a default.
-class Winnow_IntOptionOr<string name, int min, int max, int value>
-    : Winnow_Option<name,
-                    DefaultValuedAttr<Winnow_IntAttr<min, max>, "" # value>,
-                    "::winnow::OptionSpec::integer(\"" # name # "\", " # min #
-                        ", " # max # ", /*required=*/false)">;
+class Winnow_IntOptionOr<string name, int min, int max, int value, string what>
+    : Winnow_IntOptionBase<
+          name, min, max, what,
+          DefaultValuedAttr<
+              Winnow_IntAttr<min, max, what # " (default " # value # ")">,
+              "" # value>,
+          0>;
 
-// One of an enumeration's keywords, with a default.
-class Winnow_EnumOptionOr<string name, AttrDef attr, string enumName,
-                          string value>
-    : Winnow_Option<name,
-                    DefaultValuedAttr<attr, "::winnow::" # enumName #
-                                                "::" # value>,
-                    "::winnow::OptionSpec::keyword<::winnow::" # enumName #
-                        "Attr, ::winnow::" # enumName # ">(\"" # name #
+// One of an enumeration's keywords, with a default, named as in C++.
+class Winnow_EnumDefault<Winnow_EnumAttr attr, string value>
+    : DefaultValuedAttr<attr, "::winnow::" # attr.enum.className # "::" #
+                                  value> {
+  string keyword = !foldl("", attr.enum.enumerants, found, case,
+                          !if(!eq(case.symbol, value), case.str, found));
+  let summary = attr.summary # " (default " # keyword # ")";
+}
+class Winnow_EnumOptionOr<string name, Winnow_EnumAttr attr, string value>
+    : Winnow_Option<name, Winnow_EnumDefault<attr, value>,
+                    "::winnow::OptionSpec::keyword<::winnow::" #
+                        attr.enum.className # "Attr, ::winnow::" #
+                        attr.enum.className # ">(\"" # name #
                         "\", /*required=*/false)">;
 
 // A C++ member that lists the specs of `options` in canonical order.
@@ -63,9 +78,11 @@ class Winnow_OptionSpecs<list<Winnow_Option> options> {
 
 // Facts that types and operations share. The limits are the dialect's own,
 // generous ones: what a kernel accepts is its contract's business.
-def Winnow_QueryLen : Winnow_IntOption<"query_len", 1, 65536>;
-def Winnow_Heads : Winnow_IntOption<"heads", 1, 128>;
-def Winnow_BlockSize : Winnow_IntOption<"block_size", 1, 65536>;
-def Winnow_K : Winnow_IntOption<"k", 1, 2048>;
+def Winnow_QueryLen
+    : Winnow_IntOption<"query_len", 1, 65536, "rows of each request">;
+def Winnow_Heads : Winnow_IntOption<"heads", 1, 128, "index heads">;
+def Winnow_BlockSize
+    : Winnow_IntOption<"block_size", 1, 65536, "tokens of a block">;
+def Winnow_K : Winnow_IntOption<"k", 1, 2048, "blocks kept">;
 
 #endif // WINNOW_IR_WINNOWOPTIONS_TD

@@ -7,12 +7,15 @@
 
 include "winnow/IR/WinnowOptions.td"
 
+class Winnow_Fact<string what> : AttrOrTypeParameter<"int64_t", what>;
+
 // A type whose parameters are all integer facts, written `name = value`.
 class Winnow_FactType<string name, string mnemonic,
                       list<Winnow_IntOption> factList>
     : Winnow_Type<name, mnemonic> {
-  let parameters = !dag(ins, !foreach(f, factList, "int64_t"),
-                        !foreach(f, factList, f.name));
+  let parameters = !dag(
+      ins, !foreach(f, factList, Winnow_Fact<f.what>),
+      !foreach(f, factList, f.name));
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = Winnow_OptionSpecs<factList>.decl;
@@ -20,17 +23,43 @@ class Winnow_FactType<string name, string mnemonic,
 
 def Winnow_Rows : Winnow_FactType<"Rows", "rows", [Winnow_QueryLen]> {
   let summary = "the query rows of a batch and their causal lengths";
+  let description = [{
+    Which query tokens there are, to which request each belongs and how many
+    tokens of it each may see.
+
+    ```mlir
+    func.func private @rows(!winnow.rows<query_len = 4>)
+    ```
+  }];
 }
 
 def Winnow_Scores : Winnow_FactType<
     "Scores", "scores", [Winnow_QueryLen, Winnow_Heads, Winnow_BlockSize]> {
   let summary = "one score for each (index head, row, visible block)";
+  let description = [{
+    One fp32 score for every block that a row may see; a block past a row's
+    causal length has none.
+
+    ```mlir
+    func.func private @scores(
+        !winnow.scores<query_len = 1, heads = 4, block_size = 128>)
+    ```
+  }];
 }
 
 def Winnow_Selection : Winnow_FactType<
     "Selection", "selection",
     [Winnow_QueryLen, Winnow_Heads, Winnow_BlockSize, Winnow_K]> {
   let summary = "at most k blocks for each (index head, row)";
+  let description = [{
+    The kept blocks of every row and index head, in the order that the operation
+    which made them says; fewer than `k` where a row sees fewer.
+
+    ```mlir
+    func.func private @selection(
+        !winnow.selection<query_len = 1, heads = 4, block_size = 128, k = 16>)
+    ```
+  }];
 }
 
 #endif // WINNOW_IR_WINNOWTYPES_TD

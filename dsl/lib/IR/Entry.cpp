@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an entry function has to look like (see Entry.h).
+#include "winnow/IR/Entry.h"
+
+#include "winnow/IR/Winnow.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace winnow;
+
+bool winnow::isEntry(func::FuncOp func) { return func->hasAttr(kEntryAttr); }
+
+/// An integer of a dictionary that the dialect's attribute verifier accepts.
+static int64_t getInteger(DictionaryAttr dictionary, StringRef key) {
+  auto value = dictionary.getAs<IntegerAttr>(key);
+  return value ? value.getInt() : 0;
+}
+
+std::optional<EntryBounds> winnow::getEntryBounds(func::FuncOp func) {
+  auto bounds = func->getAttrOfType<DictionaryAttr>(kBoundsAttr);
+  if (!bounds)
+    return std::nullopt;
+  return EntryBounds{getInteger(bounds, "max_seq_len"),
+                     getInteger(bounds, "max_requests")};
+}
+
+std::optional<AttentionFacts> winnow::getAttention(func::FuncOp func) {
+  auto attention = func->getAttrOfType<DictionaryAttr>(kAttentionAttr);
+  if (!attention)
+    return std::nullopt;
+  return AttentionFacts{getInteger(attention, "kv_heads"),
+                        getInteger(attention, "page_size")};
+}
+
+std::optional<StringRef> winnow::getContractName(func::FuncOp func) {
+  auto name = func->getAttrOfType<StringAttr>(kContractAttr);
+  return name ? std::optional(name.getValue()) : std::nullopt;
+}
+
+static LogicalResult verifySignature(func::FuncOp func) {
+  if (func.isExternal())
+    return func.emitError() << "entry '" << func.getName()
+                            << "' needs a body, found a declaration";
+  for (BlockArgument argument : func.getArguments())
+    if (!isa<MemRefType>(argument.getType()))
+      return emitError(argument.getLoc())
+             << "argument #" << argument.getArgNumber() << " of entry '"
+             << func.getName() << "' has to be a memref, found "
+             << argument.getType();
+  if (func.getNumResults() != 0)
+    return func.emitError()
+           << "entry '" << func.getName() << "' has to have no results, found "
+           << func.getResultTypes();
+  if (!getEntryBounds(func))
+    return func.emitError() << "entry '" << func.getName() << "' needs '"
+                            << kBoundsAttr << "' = {max_seq_len, max_requests}";
+  return success();
+}
+
+static LogicalResult verifyBody(func::FuncOp func) {
+  if (!func.getBody().hasOneBlock())
+    return func.emitError()
+           << "the body of entry '" << func.getName()
+           << "' has to be one block, found "
+           << std::distance(func.getBody().begin(), func.getBody().end());
+  for (Operation &op : func.getBody().front()) {
+    if (isa<func::ReturnOp>(op) ||
+        op.getName().getDialectNamespace() == "winnow")
+      continue;
+    InFlightDiagnostic diag =
+        op.emitError() << "an entry holds operations of the winnow dialect "
+                          "only, found '"
+                       << op.getName() << "'";
+    diag.attachNote(func.getLoc()) << "the entry is here";
+    return diag;
+  }
+  return success();
+}
+
+/// A launch reads every input before it is certain to have written any output,
+/// so outputs and inputs are kept apart, and each output has one writer.
+static LogicalResult verifyWrites(func::FuncOp func) {
+  llvm::DenseMap<Value, Operation *> writers;
+  llvm::DenseMap<Value, Operation *> readers;
+  bool writes = false;
+  for (Operation &op : func.getBody().front()) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!effects) {
+      // Of unknown effects, a kernel for example: it may write anything.
+      writes |= !isa<func::ReturnOp>(op);
+      continue;
+    }
+    SmallVector<MemoryEffects::EffectInstance> instances;
+    effects.getEffects(instances);
+    for (const MemoryEffects::EffectInstance &instance : instances) {
+      bool isWrite = isa<MemoryEffects::Write>(instance.getEffect());
+      writes |= isWrite;
+      Value value = instance.getValue();
+      if (!value)
+        continue;
+      Operation *&known = (isWrite ? writers : readers)[value];
+      if (isWrite && known) {
+        InFlightDiagnostic diag =
+            op.emitOpError() << "writes a memref of type " << value.getType()
+                             << " that is written already";
+        diag.attachNote(known->getLoc()) << "the other write is here";
+        return diag;
+      }
+      known = &op;
+    }
+  }
+  for (Operation &op : func.getBody().front()) {
+    for (Value value : op.getOperands()) {
+      auto writer = writers.find(value);
+      auto reader = readers.find(value);
+      if (writer == writers.end() || reader == readers.end() ||
+          writer->second != &op)
+        continue;
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "writes a memref of type " << value.getType()
+                                << " that is read as well";
+      diag.attachNote(reader->second->getLoc()) << "the read is here";
+      return diag;
+    }
+  }
+  if (!writes)
+    return func.emitError() << "entry '" << func.getName()
+                            << "' writes nothing: it needs a "
+                               "winnow.store_selection or winnow.remap_pages";
+  return success();
+}
+
+/// Static extents have to hold what the bounds allow.
+static LogicalResult verifyAgainstBounds(func::FuncOp func) {
+  EntryBounds bounds = *getEntryBounds(func);
+  auto verifyTable = [&](Operation *op, StringRef operand, MemRefType type,
+                         int64_t blockSize) -> LogicalResult {
+    int64_t blocks = (bounds.maxSeqLen + blockSize - 1) / blockSize;
+    if (type.isDynamicDim(1) || type.getDimSize(1) >= blocks)
+      return success();
+    InFlightDiagnostic diag =
+        op->emitOpError() << "axis 1 of " << operand << " has to be at least "
+                          << blocks << " (" << bounds.maxSeqLen
+                          << " tokens in blocks of " << blockSize << "), found "
+                          << type.getDimSize(1) << " in " << type;
+    diag.attachNote(func.getLoc()) << "max_seq_len is given here";
+    return diag;
+  };
+  for (Operation &op : func.getBody().front()) {
+    if (auto rows = dyn_cast<UniformRowsOp>(op)) {
+      MemRefType lens = rows.getLens().getType();
+      if (lens.isDynamicDim(0) || lens.getDimSize(0) <= bounds.maxRequests)
+        continue;
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "axis 0 of lens (requests) has to be at "
+                                   "most max_requests, "
+                                << bounds.maxRequests << ", found "
+                                << lens.getDimSize(0) << " in " << lens;
+      diag.attachNote(func.getLoc()) << "max_requests is given here";
+      return diag;
+    }
+    if (auto score = dyn_cast<BlockScoreOp>(op))
+      if (failed(verifyTable(&op, "index_table",
+                             score.getIndexTable().getType(),
+                             score.getScores().getType().getBlockSize())))
+        return failure();
+    if (auto remap = dyn_cast<RemapPagesOp>(op))
+      if (failed(verifyTable(&op, "attention_table",
+                             remap.getAttentionTable().getType(),
+                             remap.getSelection().getType().getBlockSize())))
+        return failure();
+  }
+  return success();
+}
+
+LogicalResult winnow::verifyEntry(func::FuncOp func) {
+  if (failed(verifySignature(func)) || failed(verifyBody(func)))
+    return failure();
+  return success(succeeded(verifyWrites(func)) &&
+                 succeeded(verifyAgainstBounds(func)));
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# How lit finds and runs the tests. A tool that is missing fails the whole run:
+# a test that cannot find FileCheck must not look like one that passed.
+import os
+
+import lit.formats
+
+config.name = "Winnow"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.winnow_build_dir, "tests", "lit")
+
+
+def require(folder, name):
+    path = os.path.join(folder, name)
+    if not os.access(path, os.X_OK):
+        lit_config.fatal("the tests need %s, and it is missing" % path)
+
+
+for tool in ["FileCheck", "not", "split-file"]:
+    require(config.llvm_tools_dir, tool)
+for tool in config.winnow_tools:
+    require(config.winnow_tools_dir, tool)
+
+config.environment["PATH"] = os.path.pathsep.join(
+    [config.winnow_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
+)
+# A variable captured in one function never matches in the next by accident.
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope -dump-input=fail"
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(
+    ("%examples", os.path.join(config.winnow_source_dir, "dsl", "examples"))
+)
+config.substitutions.append(("%source", config.winnow_source_dir))
