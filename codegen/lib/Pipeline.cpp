@@ -7,4 +7,14 @@
 
 using namespace mlir;
 
-void winnow::registerCodegenPasses() { registerSchedule(); }
+void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch) {
+  std::string target = arch.str();
+  manager.addPass(createSchedule(ScheduleOptions{target}));
+}
+
+void winnow::registerCodegenPasses() {
+  registerSchedule();
+  PassPipelineRegistration<>(
+      "winnow-plan", "from descriptions to kernel plans for gfx950",
+      [](OpPassManager &manager) { buildPlanPipeline(manager, "gfx950"); });
+}

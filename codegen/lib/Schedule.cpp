@@ -254,16 +254,17 @@ private:
     Block &walkBody = walk.getBodyRegion().emplaceBlock();
     Value page = walkBody.addArgument(builder.getType<PageType>(), loc);
     builder.setInsertionPointToStart(&walkBody);
-    auto best = builder.getType<ColumnMaxType>();
-    auto mapped = IfMappedOp::create(builder, loc, best, page);
+    auto best = builder.getType<BestType>();
+    auto mapped = IfMappedOp::create(builder, loc,
+                                     builder.getType<PageScoreType>(), page);
     StoreScoreOp::create(builder, loc, mapped.getScore(), task, page, scores);
 
     builder.setInsertionPointToStart(&mapped.getBodyRegion().emplaceBlock());
     // The leaf functions keep at most 128 tokens of keys in registers.
     int64_t slices = llvm::divideCeil(description.blockSize(), 128);
     auto slicesLoop = WalkSlicesOp::create(builder, loc, best, page, slices);
-    Value column = ReduceOp::create(builder, loc, slicesLoop.getBest());
-    Value forced = ForceOp::create(builder, loc, column, task, page);
+    Value score = ReduceOp::create(builder, loc, slicesLoop.getBest());
+    Value forced = ForceOp::create(builder, loc, score, task, page);
     StageYieldOp::create(builder, loc, forced);
 
     Block &sliceBody = slicesLoop.getBodyRegion().emplaceBlock();

@@ -300,6 +300,19 @@ static LogicalResult verifyBodyArguments(Operation *op, Region &body,
   return error << ")";
 }
 
+/// One error for a region that does not end by yielding its result.
+static LogicalResult verifyYield(Operation *op, Block &body) {
+  auto yield =
+      body.empty() ? StageYieldOp() : dyn_cast<StageYieldOp>(body.back());
+  Type wanted = op->getResult(0).getType();
+  if (!yield)
+    return op->emitOpError("body does not end with winnow.stage.yield");
+  if (yield.getValue().getType() != wanted)
+    return op->emitOpError("body yields ")
+           << yield.getValue().getType() << ", needed " << wanted;
+  return success();
+}
+
 LogicalResult WalkPagesOp::verifyRegions() {
   Type page = PageType::get(getContext());
   return verifyBodyArguments(*this, getBodyRegion(), page);
@@ -311,7 +324,7 @@ ParseResult WalkSlicesOp::parse(OpAsmParser &parser, OperationState &result) {
   int64_t slices;
   MLIRContext *context = parser.getContext();
   slice.type = SliceType::get(context);
-  running.type = ColumnMaxType::get(context);
+  running.type = BestType::get(context);
   if (parser.parseArgument(slice) || parser.parseKeyword("of") ||
       parser.parseOperand(page) || parser.parseKeyword("carry") ||
       parser.parseArgument(running) || parser.parseKeyword("slices") ||
@@ -342,9 +355,14 @@ void WalkSlicesOp::print(OpAsmPrinter &printer) {
 LogicalResult WalkSlicesOp::verifyRegions() {
   if (getSlices() < 1)
     return emitOpError("has ") << getSlices() << " slices, needed at least 1";
-  Type wanted[] = {SliceType::get(getContext()),
-                   ColumnMaxType::get(getContext())};
-  return verifyBodyArguments(*this, getBodyRegion(), wanted);
+  Type wanted[] = {SliceType::get(getContext()), BestType::get(getContext())};
+  if (failed(verifyBodyArguments(*this, getBodyRegion(), wanted)))
+    return failure();
+  return verifyYield(*this, *getBody());
+}
+
+LogicalResult IfMappedOp::verifyRegions() {
+  return verifyYield(*this, *getBody());
 }
 
 LogicalResult StoreRankingOp::verify() {

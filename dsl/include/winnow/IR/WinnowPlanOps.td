@@ -141,8 +141,8 @@ class Winnow_StageValueOp<string name, string resultName,
 def Winnow_ScoreTaskOp : Winnow_StageValueOp<"score_task", "task"> {
   let summary = "which request, and which of its blocks, a wave scores";
   let description = [{
-    Also gives every lane the causal length and the reach (`nb`) of the MFMA
-    column that it holds.
+    Also gives every lane the causal length and the reach (`nb`) of the queries
+    whose products it holds.
 
     ```mlir
     %task = winnow.stage.score_task %lens : memref<?xi32>
@@ -154,10 +154,10 @@ def Winnow_ScoreTaskOp : Winnow_StageValueOp<"score_task", "task"> {
 }
 
 def Winnow_LoadQueryOp : Winnow_StageValueOp<"load_query", "fragment"> {
-  let summary = "loads the index queries of a request as MFMA columns";
+  let summary = "loads the index queries of a request as MFMA rows";
   let description = [{
-    Column `t * heads + h` is the query of row `t` and index head `h`; columns
-    past `heads * query_len` are zero.
+    Query `t * heads + h` is that of row `t` and index head `h`: at most 16 in
+    all, since the MFMA has 16 rows.
 
     ```mlir
     %query = winnow.stage.load_query %q for %task : memref<?x1x128xf8E4M3FN>
@@ -178,11 +178,12 @@ def Winnow_WalkPagesOp : Winnow_StageOp<"walk_pages",
 
     ```mlir
     winnow.stage.walk_pages %page of %task via %table : memref<?x?xi32> {
-      %score = winnow.stage.if_mapped %page {
+      %value = winnow.stage.if_mapped %page {
         %best = winnow.stage.walk_slices %slice of %page carry %running slices 1 {
-          winnow.stage.yield %running
+          winnow.stage.yield %running : !winnow.best
         }
-        winnow.stage.yield %best
+        %score = winnow.stage.reduce %best
+        winnow.stage.yield %score : !winnow.page_score
       }
     }
     ```
@@ -204,14 +205,15 @@ def Winnow_IfMappedOp : Winnow_StageValueOp<"if_mapped", "value",
 
     ```mlir
     %score = winnow.stage.if_mapped %page {
-      winnow.stage.yield %forced
+      winnow.stage.yield %forced : !winnow.page_score
     }
     ```
   }];
   let arguments = (ins Winnow_Page:$page);
-  let results = (outs Winnow_ColumnMax:$score);
+  let results = (outs Winnow_PageScore:$score);
   let regions = (region SizedRegion<1>:$body_region);
   let assemblyFormat = "$page attr-dict-with-keyword $body_region";
+  let hasRegionVerifier = 1;
 }
 
 def Winnow_WalkSlicesOp : Winnow_StageValueOp<"walk_slices", "best",
@@ -223,12 +225,12 @@ def Winnow_WalkSlicesOp : Winnow_StageValueOp<"walk_slices", "best",
 
     ```mlir
     %best = winnow.stage.walk_slices %slice of %page carry %running slices 2 {
-      winnow.stage.yield %running
+      winnow.stage.yield %running : !winnow.best
     }
     ```
   }];
   let arguments = (ins Winnow_Page:$page, I64Attr:$slices);
-  let results = (outs Winnow_ColumnMax:$best);
+  let results = (outs Winnow_Best:$best);
   let regions = (region SizedRegion<1>:$body_region);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -239,15 +241,15 @@ def Winnow_StageYieldOp : Winnow_StageOp<"yield",
   let summary = "the maximum that a loop or condition hands on";
   let description = [{
     ```mlir
-    winnow.stage.yield %folded
+    winnow.stage.yield %folded : !winnow.best
     ```
   }];
-  let arguments = (ins Winnow_ColumnMax:$best);
-  let assemblyFormat = "$best attr-dict";
+  let arguments = (ins AnyTypeOf<[Winnow_Best, Winnow_PageScore]>:$value);
+  let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
 }
 
 def Winnow_LoadKeyTilesOp : Winnow_StageValueOp<"load_key_tiles", "tiles"> {
-  let summary = "loads the keys of a slice as MFMA rows";
+  let summary = "loads the keys of a slice as MFMA columns";
   let description = [{
     All loads of the slice are in flight at once: 16 bytes a lane each.
 
@@ -262,7 +264,7 @@ def Winnow_LoadKeyTilesOp : Winnow_StageValueOp<"load_key_tiles", "tiles"> {
 }
 
 def Winnow_MultiplyAccumulateOp : Winnow_StageValueOp<"multiply_accumulate", "products", [Pure]> {
-  let summary = "dot products of a slice's keys with all columns";
+  let summary = "dot products of a slice's keys with all queries";
   let description = [{
     ```mlir
     %products = winnow.stage.multiply_accumulate %keys, %query
@@ -297,20 +299,20 @@ def Winnow_FoldOp : Winnow_StageValueOp<"fold", "folded", [Pure]> {
     %next = winnow.stage.fold %masked into %running
     ```
   }];
-  let arguments = (ins Winnow_Products:$products, Winnow_ColumnMax:$best);
-  let results = (outs Winnow_ColumnMax:$next);
+  let arguments = (ins Winnow_Products:$products, Winnow_Best:$best);
+  let results = (outs Winnow_Best:$next);
   let assemblyFormat = "$products `into` $best attr-dict";
 }
 
-def Winnow_ReduceOp : Winnow_StageValueOp<"reduce", "column", [Pure]> {
-  let summary = "the maximum over the lanes that share a column";
+def Winnow_ReduceOp : Winnow_StageValueOp<"reduce", "score", [Pure]> {
+  let summary = "the maximum over the lanes of a query";
   let description = [{
     ```mlir
-    %column = winnow.stage.reduce %best
+    %score = winnow.stage.reduce %best
     ```
   }];
-  let arguments = (ins Winnow_ColumnMax:$best);
-  let results = (outs Winnow_ColumnMax:$column);
+  let arguments = (ins Winnow_Best:$best);
+  let results = (outs Winnow_PageScore:$value);
   let assemblyFormat = "$best attr-dict";
 }
 
@@ -320,13 +322,13 @@ def Winnow_ForceOp : Winnow_StageValueOp<"force", "forced", [Pure]> {
     Local blocks before initial ones.
 
     ```mlir
-    %forced = winnow.stage.force %column, %task at %page
+    %forced = winnow.stage.force %score, %task at %page
     ```
   }];
-  let arguments = (ins Winnow_ColumnMax:$column, Winnow_ScoreTask:$task,
+  let arguments = (ins Winnow_PageScore:$value, Winnow_ScoreTask:$task,
                        Winnow_Page:$page);
-  let results = (outs Winnow_ColumnMax:$forced);
-  let assemblyFormat = "$column `,` $task `at` $page attr-dict";
+  let results = (outs Winnow_PageScore:$forced);
+  let assemblyFormat = "$value `,` $task `at` $page attr-dict";
 }
 
 def Winnow_StoreScoreOp : Winnow_StageOp<"store_score"> {
@@ -338,7 +340,7 @@ def Winnow_StoreScoreOp : Winnow_StageOp<"store_score"> {
     winnow.stage.store_score %forced, %task at %page into %score : memref<1x?x8192xf32>
     ```
   }];
-  let arguments = (ins Winnow_ColumnMax:$score, Winnow_ScoreTask:$task,
+  let arguments = (ins Winnow_PageScore:$score, Winnow_ScoreTask:$task,
                        Winnow_Page:$page,
                        Arg<AnyMemRef, "scores", [MemWrite]>:$scores);
   let assemblyFormat = [{

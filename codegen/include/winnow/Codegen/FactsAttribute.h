@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Facts of a description as an attribute. Scheduling replaces the operations
+// that the facts come from, so they travel with the entry from then on.
+#ifndef WINNOW_CODEGEN_FACTSATTRIBUTE_H
+#define WINNOW_CODEGEN_FACTSATTRIBUTE_H
+
+#include "winnow/Contract/Facts.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace winnow {
+
+/// The attribute of a scheduled entry that holds its facts.
+inline constexpr llvm::StringLiteral kFactsAttribute = "winnow.facts";
+
+mlir::DictionaryAttr factsToAttribute(mlir::MLIRContext *context,
+                                      const contract::Facts &facts);
+
+/// The facts of a scheduled entry; none if it has not been scheduled.
+contract::Facts factsOf(mlir::func::FuncOp entry);
+
+/// The contracts that a scheduled entry is held to: the one that the
+/// description names, if any, and that of the lowering.
+llvm::SmallVector<llvm::StringRef> contractsOf(mlir::func::FuncOp entry);
+
+} // namespace winnow
+
+#endif // WINNOW_CODEGEN_FACTSATTRIBUTE_H

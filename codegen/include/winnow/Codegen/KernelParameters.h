@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The parameters of a generated kernel, in order. The emitter declares them and
+// the manifest tells the runtime how to fill them: one list for both, so that
+// source and launch cannot disagree.
+#ifndef WINNOW_CODEGEN_KERNELPARAMETERS_H
+#define WINNOW_CODEGEN_KERNELPARAMETERS_H
+
+#include "winnow/IR/Winnow.h"
+
+namespace winnow {
+
+struct KernelParameter {
+  enum class Kind {
+    Pointer, ///< the address of a memref's first element, 8 bytes
+    Stride,  ///< elements from one index of `axis` to the next, 8 bytes
+  };
+  Kind kind;
+  unsigned argument;   ///< index of the kernel's block argument
+  unsigned axis = 0;   ///< of a stride
+  std::string name;    ///< in the generated source
+  std::string cppType; ///< in the generated source: "const u8 *", "i64"
+};
+
+/// The parameters of `kernel`: for each argument its pointer, then the strides
+/// that its stages need.
+llvm::SmallVector<KernelParameter> kernelParameters(KernelOp kernel);
+
+/// Whether a stage of the kernel writes the memory of this argument.
+bool isWritten(KernelOp kernel, unsigned argument);
+
+} // namespace winnow
+
+#endif // WINNOW_CODEGEN_KERNELPARAMETERS_H

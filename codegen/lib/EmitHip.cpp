@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes kernel plans as HIP source: each stage becomes one call of one leaf
+// function of templates/, each loop a loop, with a comment that names the
+// stage.
+#include "winnow/Codegen/EmitHip.h"
+
+#include "TemplateLibrary.h"
+#include "winnow/Codegen/FactsAttribute.h"
+#include "winnow/Codegen/KernelParameters.h"
+#include "winnow/Contract/Render.h"
+#include "winnow/IR/Winnow.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace winnow;
+
+namespace {
+
+/// Emits one kernel.
+class KernelEmitter {
+public:
+  KernelEmitter(KernelOp kernel, std::string &text,
+                llvm::SetVector<StringRef> &headers)
+      : kernel(kernel), shape(kernel.getShapeName().str()), text(text),
+        headers(headers) {}
+
+  LogicalResult emit() {
+    std::string parameters;
+    for (const KernelParameter &parameter : kernelParameters(kernel)) {
+      if (parameter.name.empty())
+        return kernel.emitOpError("argument ")
+               << parameter.argument << " is used by no stage";
+      std::string &variable =
+          parameter.kind == KernelParameter::Kind::Pointer
+              ? pointers[parameter.argument]
+              : strides[{parameter.argument, parameter.axis}];
+      variable = parameter.name;
+      bool pointer = StringRef(parameter.cppType).ends_with("*");
+      parameters +=
+          fmt::format("{}\n    {}{}{}", parameters.empty() ? "" : ",",
+                      parameter.cppType, pointer ? "" : " ", parameter.name);
+    }
+    text += fmt::format("WINNOW_KERNEL(kWaveLanes * {}::kWaves)\n{}({}) {{\n",
+                        shape, kernel.getSymName().str(), parameters);
+    if (failed(emitBlock(*kernel.getBody())))
+      return failure();
+    text += "}\n";
+    return success();
+  }
+
+private:
+  /// One indented line.
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args &&...args) {
+    text.append(2 * depth, ' ');
+    text += fmt::format(format, std::forward<Args>(args)...);
+    text += '\n';
+  }
+
+  void comment(StringRef header, StringRef stage, StringRef what) {
+    headers.insert(header);
+    line("// {}: {}", stage.str(), what.str());
+  }
+
+  /// The variable of a memory operand, which is an argument of the kernel.
+  const std::string &pointer(Value memory) {
+    return pointers[cast<BlockArgument>(memory).getArgNumber()];
+  }
+  const std::string &stride(Value memory, unsigned axis) {
+    return strides[{cast<BlockArgument>(memory).getArgNumber(), axis}];
+  }
+  /// The variable that a stage defined.
+  const std::string &operator[](Value value) { return variables[value]; }
+
+  LogicalResult emitBlock(Block &block) {
+    ++depth;
+    for (Operation &op : block)
+      if (failed(emitStage(&op)))
+        return failure();
+    --depth;
+    return success();
+  }
+
+  LogicalResult emitStage(Operation *op) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<WalkPagesOp, IfMappedOp, WalkSlicesOp>(
+            [&](auto stage) { return emitRegion(stage); })
+        .Case<ScoreTaskOp, LoadQueryOp, LoadKeyTilesOp, MultiplyAccumulateOp,
+              MaskOp, FoldOp, ReduceOp, ForceOp, StoreScoreOp, StageYieldOp,
+              SelectRowOp, LoadScoreRowOp, NarrowOp, RankOp, StoreRankingOp,
+              EmitPagesOp>([&](auto stage) {
+          emitCall(stage);
+          return success();
+        })
+        .Default([](Operation *other) {
+          return other->emitOpError("is a stage without a leaf function");
+        });
+  }
+
+  //===--- Loops and conditions -----------------------------------------===//
+
+  LogicalResult emitRegion(WalkPagesOp op) {
+    comment("winnow/score_walk.h", "walk_pages",
+            "the wave's blocks, and where the table says they lie.");
+    std::string walk = variables[op.getBodyRegion().getArgument(0)] = "at";
+    line("for (PageWalk<{}> {}({}, {}, {}); {}.more(); {}.next()) {{", shape,
+         walk, (*this)[op.getTask()], pointer(op.getTable()),
+         stride(op.getTable(), 0), walk, walk);
+    if (failed(emitBlock(*op.getBody())))
+      return failure();
+    line("}}");
+    return success();
+  }
+
+  LogicalResult emitRegion(IfMappedOp op) {
+    variables[op.getScore()] = "block_score";
+    line("float block_score = kNoScore;");
+    line("if ({}.mapped()) {{", (*this)[op.getPage()]);
+    if (failed(emitBlock(*op.getBody())))
+      return failure();
+    line("}}");
+    return success();
+  }
+
+  LogicalResult emitRegion(WalkSlicesOp op) {
+    comment("winnow/score_tiles.h", "walk_slices",
+            "the tokens whose keys are in flight at once.");
+    variables[op.getBodyRegion().getArgument(0)] = "slice";
+    variables[op.getBodyRegion().getArgument(1)] = "best";
+    variables[op.getBest()] = "best";
+    page = (*this)[op.getPage()];
+    line("Best<{0}> best = no_score<{0}>();", shape);
+    line("for (i32 slice = 0; slice < {}; ++slice) {{", op.getSlices());
+    if (failed(emitBlock(*op.getBody())))
+      return failure();
+    line("}}");
+    return success();
+  }
+
+  /// What a region yields is in the region's variable already.
+  void emitCall(StageYieldOp) {}
+
+  //===--- Scoring ------------------------------------------------------===//
+
+  void emitCall(ScoreTaskOp op) {
+    comment("winnow/score_walk.h", "score_task",
+            "the request and blocks of this wave, what each row sees.");
+    variables[op.getTask()] = "task";
+    line("const ScoreTask<{0}> task = score_task<{0}>({1});", shape,
+         pointer(op.getSeqLens()));
+  }
+
+  void emitCall(LoadQueryOp op) {
+    comment("winnow/score_tiles.h", "load_query",
+            "the A operand, held for the whole walk.");
+    variables[op.getFragment()] = "query";
+    line("const QueryTile query = load_query<{}>({}, {});", shape,
+         pointer(op.getQuery()), (*this)[op.getTask()]);
+  }
+
+  void emitCall(LoadKeyTilesOp op) {
+    comment("winnow/score_tiles.h", "load_key_tiles",
+            "the B operands, all in flight at once.");
+    variables[op.getTiles()] = "tiles";
+    line("const KeyTiles<{0}> tiles = load_key_tiles<{0}>({1}, {2}.page, {3});",
+         shape, pointer(op.getKeys()), page, (*this)[op.getSlice()]);
+  }
+
+  void emitCall(MultiplyAccumulateOp op) {
+    comment("winnow/score_tiles.h", "multiply_accumulate",
+            "16 queries x 16 tokens an instruction.");
+    variables[op.getProducts()] = "products";
+    line("Products<{0}> products = multiply_accumulate<{0}>({1}, {2});", shape,
+         (*this)[op.getKeys()], (*this)[op.getQuery()]);
+  }
+
+  void emitCall(MaskOp op) {
+    comment("winnow/score_tiles.h", "mask",
+            "only where some row does not see the whole block.");
+    std::string products = (*this)[op.getProducts()];
+    variables[op.getMasked()] = products;
+    line("if ({}.partial())", page);
+    line("  mask<{}>({}, {}, {}.block, {});", shape, products,
+         (*this)[op.getTask()], page, (*this)[op.getSlice()]);
+  }
+
+  void emitCall(FoldOp op) {
+    comment("winnow/score_tiles.h", "fold",
+            "the maximum over this lane's tokens.");
+    std::string best = (*this)[op.getBest()];
+    variables[op.getNext()] = best;
+    line("fold<{}>({}, {});", shape, (*this)[op.getProducts()], best);
+  }
+
+  void emitCall(ReduceOp op) {
+    comment("winnow/score_tiles.h", "reduce",
+            "the maximum over the 16 lanes of a query.");
+    variables[op.getValue()] = "block_score";
+    line("block_score = reduce<{}>({});", shape, (*this)[op.getBest()]);
+  }
+
+  void emitCall(ForceOp op) {
+    comment("winnow/score_store.h", "force", "blocks that are always kept.");
+    std::string value = (*this)[op.getValue()];
+    variables[op.getForced()] = value;
+    line("{0} = force<{1}>({0}, {2}, {3}.block);", value, shape,
+         (*this)[op.getTask()], (*this)[op.getPage()]);
+  }
+
+  void emitCall(StoreScoreOp op) {
+    comment("winnow/score_store.h", "store_score",
+            "one entry for each row that sees the block.");
+    line("store_score<{}>({}, {}, {}, {}, {}.block);", shape,
+         pointer(op.getScores()), stride(op.getScores(), 0),
+         (*this)[op.getScore()], (*this)[op.getTask()], (*this)[op.getPage()]);
+  }
+
+  //===--- Selection ----------------------------------------------------===//
+
+  void emitCall(SelectRowOp op) {
+    comment("winnow/select_row.h", "select_row",
+            "the row and head of this workgroup, and what the row sees.");
+    variables[op.getRow()] = "row";
+    line("const SelectRow row = select_row<{}>({});", shape,
+         pointer(op.getSeqLens()));
+  }
+
+  void emitCall(LoadScoreRowOp op) {
+    comment("winnow/select_row.h", "load_score_row",
+            "the row's scores as sortable keys in registers.");
+    variables[op.getKeys()] = "keys";
+    line("const ScoreKeys<{0}> keys = load_score_row<{0}>({1}, {2}, {3});",
+         shape, pointer(op.getScores()), stride(op.getScores(), 0),
+         (*this)[op.getRow()]);
+  }
+
+  void emitCall(NarrowOp op) {
+    comment("winnow/select_narrow.h", "narrow",
+            "at most 64 candidates, one a lane of the first wave.");
+    variables[op.getCandidates()] = "candidate";
+    line("WINNOW_SHARED NarrowStorage<{}> storage;", shape);
+    line("const Candidate candidate = narrow<{}>({}, {}, storage);", shape,
+         (*this)[op.getKeys()], (*this)[op.getRow()]);
+    line("if (wave_index() != 0)");
+    line("  return;");
+  }
+
+  void emitCall(RankOp op) {
+    comment("winnow/select_rank.h", "rank",
+            "lane k gets the k-th block of the selection.");
+    variables[op.getRanking()] = "selected";
+    line("const i32 selected = rank<{}>({}, {});", shape,
+         (*this)[op.getCandidates()], (*this)[op.getRow()]);
+  }
+
+  void emitCall(StoreRankingOp op) {
+    comment("winnow/selection_store.h", "store_selection",
+            "the block ids, in selection order.");
+    line("store_selection<{}>({}, {}, {}, {}, {});", shape,
+         (*this)[op.getRanking()], (*this)[op.getRow()],
+         pointer(op.getIndices()), stride(op.getIndices(), op.getHeadAxis()),
+         stride(op.getIndices(), op.getRowAxis()));
+  }
+
+  void emitCall(EmitPagesOp op) {
+    comment("winnow/page_table.h", "emit_pages",
+            "the attention's page table and context length.");
+    line("emit_pages<{}>({}, {}, {}, {}, {}, {},", shape,
+         (*this)[op.getRanking()], (*this)[op.getRow()], pointer(op.getTable()),
+         stride(op.getTable(), 0), pointer(op.getPages()),
+         stride(op.getPages(), 0));
+    line("{:{}}{});", "", 11 + shape.size() + 2, pointer(op.getContextLens()));
+  }
+
+  KernelOp kernel;
+  std::string shape;
+  std::string &text;
+  llvm::SetVector<StringRef> &headers;
+  unsigned depth = 0;
+  std::string page; // the variable of the page walk around the slices
+  llvm::DenseMap<Value, std::string> variables;
+  llvm::DenseMap<unsigned, std::string> pointers;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::string> strides;
+};
+
+/// The constants of one kernel as a struct.
+std::string emitShape(KernelOp kernel) {
+  std::string text =
+      fmt::format("/// Constants of {}.\nstruct {} {{\n",
+                  kernel.getSymName().str(), kernel.getShapeName().str());
+  for (NamedAttribute constant : kernel.getShape()) {
+    auto value = cast<IntegerAttr>(constant.getValue());
+    bool flag = isa<BoolAttr>(value);
+    text +=
+        fmt::format("  static constexpr {} {} = {};\n", flag ? "bool" : "int",
+                    constant.getName().getValue().str(),
+                    flag ? (value.getValue().isZero() ? "false" : "true")
+                         : std::to_string(value.getInt()));
+  }
+  return text + "};\n";
+}
+
+/// The limits of the entry's contract and of the lowering's own, as far as the
+/// constants state them. A limit that both have is asserted once.
+std::string emitAssertions(func::FuncOp entry) {
+  contract::Facts facts = factsOf(entry);
+  std::string text;
+  llvm::SetVector<llvm::StringRef> seen;
+  std::vector<std::string> kept;
+  for (StringRef name : contractsOf(entry))
+    if (const contract::Contract *limits = contract::find(name.str()))
+      for (std::string &assertion : contract::staticAssertions(*limits, facts))
+        kept.push_back(std::move(assertion));
+  for (const std::string &assertion : kept)
+    if (seen.insert(StringRef(assertion).split('\n').first))
+      text += assertion + "\n";
+  return text;
+}
+
+} // namespace
+
+FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
+  SmallVector<KernelOp> kernels;
+  for (auto launch : entry.getOps<LaunchOp>()) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+        launch, launch.getKernelAttr());
+    if (!kernel)
+      return launch.emitOpError("launches no winnow.kernel"), failure();
+    kernels.push_back(kernel);
+  }
+  if (kernels.empty())
+    return entry.emitOpError("launches no kernel; run winnow-schedule first"),
+           failure();
+
+  std::string constants, bodies;
+  llvm::SetVector<StringRef> headers;
+  headers.insert("winnow/base.h");
+  StringRef arch;
+  for (KernelOp kernel : kernels) {
+    if (auto attribute = kernel->getAttrOfType<StringAttr>("winnow.arch"))
+      arch = attribute.getValue();
+    constants += emitShape(kernel) + "\n";
+    bodies += "\n";
+    if (failed(KernelEmitter(kernel, bodies, headers).emit()))
+      return failure();
+  }
+
+  return fmt::format(
+      "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
+      "// Generated by Winnow from the entry '{}', for {}. Change the "
+      "description,\n"
+      "// not this file.\n\n"
+      "//===--- Constants ---===//\n\n"
+      "namespace {{\n\n{}}} // namespace\n\n{}\n"
+      "{}"
+      "//===--- Kernels ---===//\n\n"
+      "using namespace winnow;\n{}",
+      entry.getSymName().str(), arch.str(), constants, emitAssertions(entry),
+      inlineTemplates(headers.getArrayRef()), bodies);
+}

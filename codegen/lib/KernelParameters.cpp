@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Derives a kernel's parameters from the stages that use its arguments.
+#include "winnow/Codegen/KernelParameters.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace winnow;
+
+/// The variable that holds the memory of this role in generated source.
+static StringRef variableOf(StringRef role) {
+  return llvm::StringSwitch<StringRef>(role)
+      .Case("query", "q")
+      .Case("selection", "idx")
+      .Default(role);
+}
+
+/// The templates' spelling of an element type: fp8 travels as bytes.
+static StringRef elementSpelling(Type type) {
+  return llvm::TypeSwitch<Type, StringRef>(type)
+      .Case<Float8E4M3FNType, Float8E5M2Type>([](Type) { return "u8"; })
+      .Case([](Float32Type) { return "float"; })
+      .Case([](IntegerType) { return "i32"; })
+      .Default([](Type) { return "void"; });
+}
+
+bool winnow::isWritten(KernelOp kernel, unsigned argument) {
+  BlockArgument value = kernel.getBodyRegion().getArgument(argument);
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    return effects &&
+           effects.getEffectOnValue<MemoryEffects::Write>(value).has_value();
+  });
+}
+
+SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
+  SmallVector<KernelParameter> parameters;
+  for (BlockArgument argument : kernel.getBodyRegion().getArguments()) {
+    unsigned index = argument.getArgNumber();
+    StringRef role = kernel.getArgumentRole(index);
+    std::string variable = variableOf(role).str();
+    Type element = cast<MemRefType>(argument.getType()).getElementType();
+    std::string pointer = isWritten(kernel, index) ? "" : "const ";
+    pointer += elementSpelling(element);
+    pointer += " *";
+    parameters.push_back(
+        {KernelParameter::Kind::Pointer, index, 0, variable, pointer});
+    auto stride = [&](unsigned axis, StringRef suffix) {
+      parameters.push_back({KernelParameter::Kind::Stride, index, axis,
+                            variable + suffix.str(), "i64"});
+    };
+    if (role == "index_table" || role == "attn_table" || role == "pages")
+      stride(0, "_stride");
+    if (role == "score")
+      stride(0, "_head_stride");
+    if (role == "selection") {
+      auto store = cast<StoreRankingOp>(*argument.user_begin());
+      stride(store.getHeadAxis(), "_head_stride");
+      stride(store.getRowAxis(), "_row_stride");
+    }
+  }
+  return parameters;
+}
