@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every operation of a kernel plan prints as it parses.
+// RUN: winnow-opt %s | winnow-opt | FileCheck %s
+
+// CHECK-DAG: #[[$GRID:.+]] = affine_map<()[s0] -> (8, s0, 1)>
+// CHECK-DAG: #[[$EXTENTS:.+]] = affine_map<()[s0] -> (1, s0, 8192)>
+
+// CHECK-LABEL: winnow.kernel @score(
+// CHECK-SAME:  %[[QUERY:.+]]: memref<?x1x128xf8E4M3FN>, %[[KEYS:.+]]: memref<?x128x128xf8E4M3FN>, %[[TABLE:.+]]: memref<?x?xi32>, %[[LENS:.+]]: memref<?xi32>, %[[SCORE:.+]]: memref<1x?x8192xf32>)
+// CHECK-NEXT:  shape Score {kFlag = true, kHeads = 1, kOff = false, kPad = -1}
+// CHECK-NEXT:  grid #[[$GRID]] waves 4 attributes {winnow.arch = "gfx950"} {
+winnow.kernel @score(%query: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>, %table: memref<?x?xi32>, %lens: memref<?xi32>, %scores: memref<1x?x8192xf32>)
+    shape Score {kHeads = 1, kPad = -1, kFlag = true, kOff = false}
+    grid affine_map<()[s0] -> (8, s0, 1)> waves 4
+    attributes {winnow.arch = "gfx950"} {
+  // CHECK: %[[TASK:.+]] = winnow.stage.score_task %[[LENS]] : memref<?xi32>
+  %task = winnow.stage.score_task %lens : memref<?xi32>
+  // CHECK: %[[FRAGMENT:.+]] = winnow.stage.load_query %[[QUERY]] for %[[TASK]] : memref<?x1x128xf8E4M3FN>
+  %fragment = winnow.stage.load_query %query for %task : memref<?x1x128xf8E4M3FN>
+  // CHECK: winnow.stage.walk_pages %[[PAGE:.+]] of %[[TASK]] via %[[TABLE]] : memref<?x?xi32> {
+  winnow.stage.walk_pages %page of %task via %table : memref<?x?xi32> {
+    // CHECK: %[[VALUE:.+]] = winnow.stage.if_mapped %[[PAGE]] {
+    %value = winnow.stage.if_mapped %page {
+      // CHECK: %[[BEST:.+]] = winnow.stage.walk_slices %[[SLICE:.+]] of %[[PAGE]] carry %[[RUNNING:.+]] slices 2 {
+      %best = winnow.stage.walk_slices %slice of %page carry %running slices 2 {
+        // CHECK: %[[TILES:.+]] = winnow.stage.load_key_tiles %[[KEYS]] at %[[SLICE]] : memref<?x128x128xf8E4M3FN>
+        %tiles = winnow.stage.load_key_tiles %keys at %slice : memref<?x128x128xf8E4M3FN>
+        // CHECK: %[[PRODUCTS:.+]] = winnow.stage.multiply_accumulate %[[TILES]], %[[FRAGMENT]]
+        %products = winnow.stage.multiply_accumulate %tiles, %fragment
+        // CHECK: %[[MASKED:.+]] = winnow.stage.mask %[[PRODUCTS]], %[[TASK]] at %[[SLICE]]
+        %masked = winnow.stage.mask %products, %task at %slice
+        // CHECK: %[[FOLDED:.+]] = winnow.stage.fold %[[MASKED]] into %[[RUNNING]]
+        %folded = winnow.stage.fold %masked into %running
+        // CHECK: winnow.stage.yield %[[FOLDED]] : !winnow.best
+        winnow.stage.yield %folded : !winnow.best
+      }
+      // CHECK: %[[REDUCED:.+]] = winnow.stage.reduce %[[BEST]]
+      %reduced = winnow.stage.reduce %best
+      // CHECK: %[[FORCED:.+]] = winnow.stage.force %[[REDUCED]], %[[TASK]] at %[[PAGE]]
+      %forced = winnow.stage.force %reduced, %task at %page
+      // CHECK: winnow.stage.yield %[[FORCED]] : !winnow.page_score
+      winnow.stage.yield %forced : !winnow.page_score
+    }
+    // CHECK: winnow.stage.store_score %[[VALUE]], %[[TASK]] at %[[PAGE]] into %[[SCORE]] : memref<1x?x8192xf32>
+    winnow.stage.store_score %value, %task at %page into %scores : memref<1x?x8192xf32>
+  }
+}
+
+// CHECK-LABEL: winnow.kernel @select(
+// CHECK-SAME:  %[[SCORE:.+]]: memref<1x?x8192xf32>, %[[LENS:.+]]: memref<?xi32>, %[[SELECTION:.+]]: memref<1x?x16xi32>, %[[TABLE:.+]]: memref<?x?xi32>, %[[PAGES:.+]]: memref<?x128xi32>, %[[CTX:.+]]: memref<?xi32>)
+winnow.kernel @select(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>, %table: memref<?x?xi32>, %pages: memref<?x128xi32>, %ctx: memref<?xi32>)
+    shape Select {kHeads = 1} grid affine_map<()[s0] -> (s0, 1, 1)> waves 8 {
+  // CHECK: %[[ROW:.+]] = winnow.stage.select_row %[[LENS]] : memref<?xi32>
+  %row = winnow.stage.select_row %lens : memref<?xi32>
+  // CHECK: %[[KEYS:.+]] = winnow.stage.load_score_row %[[SCORE]] for %[[ROW]] : memref<1x?x8192xf32>
+  %keys = winnow.stage.load_score_row %scores for %row : memref<1x?x8192xf32>
+  // CHECK: %[[CANDIDATES:.+]] = winnow.stage.narrow %[[KEYS]] for %[[ROW]]
+  %candidates = winnow.stage.narrow %keys for %row
+  // CHECK: %[[RANKING:.+]] = winnow.stage.rank %[[CANDIDATES]] for %[[ROW]]
+  %ranking = winnow.stage.rank %candidates for %row
+  // CHECK: winnow.stage.store_selection %[[RANKING]] for %[[ROW]] into %[[SELECTION]] {head_axis = 0 : i64, row_axis = 1 : i64} : memref<1x?x16xi32>
+  winnow.stage.store_selection %ranking for %row into %idx {head_axis = 0 : i64, row_axis = 1 : i64} : memref<1x?x16xi32>
+  // CHECK: winnow.stage.emit_pages %[[RANKING]] for %[[ROW]] via %[[TABLE]] into %[[PAGES]], %[[CTX]] : memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+  winnow.stage.emit_pages %ranking for %row via %table into %pages, %ctx : memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+}
+
+// CHECK-LABEL: func.func @launches
+func.func @launches(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>, %table: memref<?x?xi32>, %pages: memref<?x128xi32>, %ctx: memref<?xi32>) {
+  // CHECK: %[[REQUESTS:.+]] = winnow.requests %{{.+}} : memref<?xi32>
+  %requests = winnow.requests %lens : memref<?xi32>
+  // CHECK: winnow.workspace[%[[REQUESTS]]] #[[$EXTENTS]] : memref<1x?x8192xf32>
+  %space = winnow.workspace[%requests] affine_map<()[s0] -> (1, s0, 8192)> : memref<1x?x8192xf32>
+  // CHECK: winnow.launch @select[%[[REQUESTS]]]
+  winnow.launch @select[%requests](%space, %lens, %idx, %table, %pages, %ctx) : memref<1x?x8192xf32>, memref<?xi32>, memref<1x?x16xi32>, memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+  return
+}
