@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a bundle says about its kernels, as types: the arguments that a caller
+// hands over, the workspace, the launches and how each is packed. Written by
+// the compiler, read by the runtime; Bundle.h holds the file format.
+#ifndef WINNOW_RUNTIME_MANIFEST_H
+#define WINNOW_RUNTIME_MANIFEST_H
+
+#include "winnow/Runtime/Expression.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace winnow::runtime {
+
+/// More axes than any argument of an indexer has.
+inline constexpr int kMaxRank = 4;
+
+/// Element types, spelled in manifests as MLIR does ("f8E4M3FN", "i32").
+enum class DType { F8E4M3FN, F8E5M2, BF16, F16, F32, I32 };
+
+std::string_view dtypeName(DType dtype);
+std::optional<DType> parseDType(std::string_view name);
+/// Bytes of one element.
+int64_t byteWidth(DType dtype);
+
+enum class Access { Read, Write, ReadWrite };
+
+/// What an argument means to the operations, so that tools can make inputs and
+/// run the reference. No two arguments of an entry share one.
+enum class Role {
+  SeqLens,    ///< [R] tokens
+  Query,      ///< [N, H, D]
+  Keys,       ///< [pages, B, D]
+  IndexTable, ///< [>= R, >= max_blocks]
+  AttnTable,  ///< [>= R, >= max_blocks]
+  Selection,  ///< [H, N, K], or [N, H, K] when token-major
+  Pages,      ///< [N*G, K*P]
+  Contexts,   ///< [N*G]
+};
+
+/// "seq_lens", "query", "keys", "index_table", "attn_table", "selection",
+/// "pages", "ctx".
+std::string_view roleName(Role role);
+
+/// How an argument may lie in memory.
+enum class Layout {
+  Contiguous, ///< dense, row-major
+  Rows,       ///< the last axis has stride 1, the others any
+};
+
+/// What an axis of an argument has to measure.
+struct Extent {
+  enum class Kind { Any, Exactly, AtLeast };
+  Kind kind = Kind::Any;
+  Expression value; ///< of Exactly and AtLeast
+
+  static Extent any() { return {}; }
+  static Extent exactly(Expression value) {
+    return {Kind::Exactly, std::move(value)};
+  }
+  static Extent atLeast(Expression value) {
+    return {Kind::AtLeast, std::move(value)};
+  }
+  bool operator==(const Extent &) const = default;
+  /// "any", "16", "at least requests".
+  std::string text() const;
+};
+
+struct TensorArgument {
+  std::string name;
+  DType dtype = DType::F32;
+  Access access = Access::Read;
+  Role role = Role::Query;
+  std::vector<Extent> shape;
+  Layout layout = Layout::Contiguous;
+  bool operator==(const TensorArgument &) const = default;
+};
+
+/// Memory that the caller lends for the length of a call; dense.
+struct WorkspaceTensor {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<Expression> shape;
+  bool operator==(const WorkspaceTensor &) const = default;
+};
+
+/// One axis of an argument.
+struct ArgumentAxis {
+  std::string argument;
+  int64_t axis = 0;
+  bool operator==(const ArgumentAxis &) const = default;
+};
+
+/// Where a symbol's value comes from: an axis of an argument, or a formula over
+/// symbols that stand before it.
+struct SymbolDefinition {
+  std::string name;
+  std::variant<ArgumentAxis, Expression> source;
+  bool operator==(const SymbolDefinition &) const = default;
+};
+
+/// One argument of a kernel: a tensor's address (8 bytes) or one of its strides
+/// in elements (8 bytes).
+struct KernelArgument {
+  enum class Kind { Tensor, Stride };
+  Kind kind = Kind::Tensor;
+  std::string tensor; ///< an argument or a workspace tensor
+  int64_t axis = 0;   ///< of Stride
+  bool operator==(const KernelArgument &) const = default;
+};
+
+struct Launch {
+  std::string kernel;
+  uint32_t source = 0;            ///< index of Bundle::sources
+  std::array<Expression, 3> grid; ///< in workgroups
+  std::array<int64_t, 3> block = {1, 1, 1};
+  int64_t dynamicLdsBytes = 0;
+  std::vector<KernelArgument> arguments;
+  bool operator==(const Launch &) const = default;
+};
+
+/// Facts by name; the same type as contract::Facts.
+using Facts = std::map<std::string, std::variant<int64_t, bool, std::string>,
+                       std::less<>>;
+
+/// One description, lowered.
+struct Entry {
+  std::string name;
+  Facts facts;
+  /// The contract that the description names, as JSON text; empty for none.
+  std::string contract;
+  /// How it was lowered ("mfma"), and that lowering's own contract as JSON
+  /// text; empty for none.
+  std::string lowering, loweringContract;
+  int64_t maxSeqLen = 0;   ///< tokens
+  int64_t maxRequests = 0; ///< requests a call may have
+  std::vector<SymbolDefinition> symbols;
+  std::vector<TensorArgument> arguments;
+  std::vector<WorkspaceTensor> workspace;
+  std::vector<Launch> launches;
+  bool operator==(const Entry &) const = default;
+
+  /// The argument of that name, or null.
+  const TensorArgument *argument(std::string_view name) const;
+  /// Index of the argument with that role, or -1.
+  int indexOf(Role role) const;
+  /// A fact, or null where it is absent or of another kind.
+  const int64_t *integer(std::string_view fact) const;
+  const std::string *string(std::string_view fact) const;
+  const bool *boolean(std::string_view fact) const;
+};
+
+/// HIP source of one or more kernels.
+struct Source {
+  std::string name;               ///< a file name: "m3_decode.hip"
+  std::string lowering;           ///< "mfma"
+  std::vector<std::string> archs; ///< what it compiles for: "gfx950"
+  std::string text;
+  bool operator==(const Source &) const = default;
+};
+
+/// A source compiled beforehand.
+struct CodeObject {
+  uint32_t source = 0; ///< index of Bundle::sources
+  std::string arch;
+  std::vector<std::byte> bytes;
+  bool operator==(const CodeObject &) const = default;
+};
+
+struct Bundle {
+  std::string generator; ///< "winnow 0.1.0"
+  std::vector<Entry> entries;
+  std::vector<Source> sources;
+  std::vector<CodeObject> codeObjects;
+  bool operator==(const Bundle &) const = default;
+
+  /// The entry of that name, or the only one for an empty name; an error lists
+  /// the names that exist.
+  Result<const Entry *> find(std::string_view name) const;
+};
+
+/// Whether everything that a bundle says agrees: names, references, ranges,
+/// symbols defined before use. Reading and writing both ask. An error gives the
+/// place ("entries[0].launches[1].grid[0]"), what was found and what was
+/// wanted.
+Status validate(const Bundle &bundle);
+
+} // namespace winnow::runtime
+
+#endif // WINNOW_RUNTIME_MANIFEST_H

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Names and look-ups of the manifest's types.
+#include "winnow/Runtime/Manifest.h"
+#include "Spellings.h"
+
+using namespace winnow;
+using namespace winnow::runtime;
+
+std::string_view runtime::dtypeName(DType dtype) {
+  return spelling(kDTypes, dtype);
+}
+
+std::optional<DType> runtime::parseDType(std::string_view name) {
+  return parseSpelling(kDTypes, name);
+}
+
+std::string_view runtime::roleName(Role role) { return spelling(kRoles, role); }
+
+int64_t runtime::byteWidth(DType dtype) {
+  switch (dtype) {
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
+    return 1;
+  case DType::BF16:
+  case DType::F16:
+    return 2;
+  case DType::F32:
+  case DType::I32:
+    return 4;
+  }
+  return 0;
+}
+
+std::string Extent::text() const {
+  switch (kind) {
+  case Kind::Any:
+    return "any";
+  case Kind::Exactly:
+    return value.text();
+  case Kind::AtLeast:
+    return "at least " + value.text();
+  }
+  return "";
+}
+
+const TensorArgument *Entry::argument(std::string_view name) const {
+  for (const TensorArgument &argument : arguments)
+    if (argument.name == name)
+      return &argument;
+  return nullptr;
+}
+
+int Entry::indexOf(Role role) const {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].role == role)
+      return static_cast<int>(i);
+  return -1;
+}
+
+const int64_t *Entry::integer(std::string_view fact) const {
+  auto found = facts.find(fact);
+  return found == facts.end() ? nullptr : std::get_if<int64_t>(&found->second);
+}
+
+const std::string *Entry::string(std::string_view fact) const {
+  auto found = facts.find(fact);
+  return found == facts.end() ? nullptr
+                              : std::get_if<std::string>(&found->second);
+}
+
+const bool *Entry::boolean(std::string_view fact) const {
+  auto found = facts.find(fact);
+  return found == facts.end() ? nullptr : std::get_if<bool>(&found->second);
+}
+
+Result<const Entry *> Bundle::find(std::string_view name) const {
+  std::string known;
+  for (const Entry &entry : entries) {
+    if (entry.name == name)
+      return &entry;
+    known += (known.empty() ? "" : ", ") + entry.name;
+  }
+  if (name.empty()) {
+    if (entries.size() == 1)
+      return &entries.front();
+    return Error{"the bundle has " + std::to_string(entries.size()) +
+                 " entries, name one: " + known};
+  }
+  return Error{"the bundle has no entry '" + std::string(name) +
+               "'; it has: " + (known.empty() ? "none" : known)};
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Whether a bundle's parts agree. What passes here can be launched without
+// looking anything up that is not there.
+#include "Spellings.h"
+#include "winnow/Runtime/Manifest.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace winnow;
+using namespace winnow::runtime;
+
+namespace {
+
+// Generous against any real bundle, and small enough that a hostile one cannot
+// make anything quadratic hurt.
+constexpr size_t kMaxEntries = 1024;
+constexpr size_t kMaxParts = 256; // arguments, symbols, launches, ...
+constexpr size_t kMaxNameBytes = 256;
+
+using Set = std::set<std::string, std::less<>>;
+
+bool isLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::string join(const Set &names) {
+  std::string all;
+  for (const std::string &name : names)
+    all += (all.empty() ? "" : ", ") + name;
+  return all.empty() ? "none" : all;
+}
+
+Error at(const std::string &where, const std::string &what) {
+  return Error{where + ": " + what};
+}
+
+std::string index(const std::string &list, size_t i) {
+  return list + "[" + std::to_string(i) + "]";
+}
+
+/// A C identifier: names become kernel symbols, JSON keys and file names.
+Status identifier(const std::string &where, std::string_view name) {
+  bool good = !name.empty() && name.size() <= kMaxNameBytes &&
+              isLetter(name.front()) &&
+              std::all_of(name.begin(), name.end(),
+                          [](char c) { return isLetter(c) || isDigit(c); });
+  if (good)
+    return {};
+  return at(where, "'" + std::string(name.substr(0, kMaxNameBytes)) +
+                       "' is not an identifier of at most " +
+                       std::to_string(kMaxNameBytes) + " characters");
+}
+
+/// Letters, digits and `extra`, and no dot or dash in front: a file name that
+/// stays in its folder, and no command line option.
+Status word(const std::string &where, std::string_view name,
+            std::string_view extra) {
+  bool good = !name.empty() && name.size() <= kMaxNameBytes &&
+              (isLetter(name.front()) || isDigit(name.front())) &&
+              std::all_of(name.begin(), name.end(), [&](char c) {
+                return isLetter(c) || isDigit(c) ||
+                       extra.find(c) != std::string_view::npos;
+              });
+  if (good)
+    return {};
+  return at(where, "'" + std::string(name.substr(0, kMaxNameBytes)) +
+                       "' has to start with a letter or digit and hold those "
+                       "and '" +
+                       std::string(extra) + "' only");
+}
+
+Status unique(const std::string &where, const std::string &name, Set &names) {
+  if (Status status = identifier(where, name); !status)
+    return status;
+  if (!names.insert(name).second)
+    return at(where, "'" + name + "' is there twice");
+  return {};
+}
+
+Status fewer(const std::string &where, size_t found, size_t limit) {
+  if (found <= limit)
+    return {};
+  return at(where, std::to_string(found) + " of them, at most " +
+                       std::to_string(limit) + " are allowed");
+}
+
+Status between(const std::string &where, int64_t value, int64_t low,
+               int64_t high) {
+  if (value >= low && value <= high)
+    return {};
+  return at(where, std::to_string(value) + " is not in [" +
+                       std::to_string(low) + ", " + std::to_string(high) + "]");
+}
+
+Status expression(const std::string &where, const Expression &value,
+                  const Set &symbols, int depth = 0) {
+  if (depth > kMaxExpressionDepth)
+    return at(where, "an expression nested deeper than " +
+                         std::to_string(kMaxExpressionDepth));
+  if (value.kind == Expression::Kind::Constant)
+    return {};
+  if (value.kind == Expression::Kind::Symbol) {
+    if (symbols.contains(value.symbol))
+      return {};
+    return at(where, "unknown symbol '" + value.symbol +
+                         "'; known here: " + join(symbols));
+  }
+  if (value.operands.size() != 2)
+    return at(where, "'" + std::string(operationName(value.kind)) + "' has " +
+                         std::to_string(value.operands.size()) +
+                         " operands, wanted 2");
+  for (const Expression &operand : value.operands)
+    if (Status status = expression(where, operand, symbols, depth + 1); !status)
+      return status;
+  return {};
+}
+
+/// The checks of one entry, in the order in which its parts refer to each
+/// other: arguments, symbols, shapes, workspace, launches.
+class EntryCheck {
+public:
+  EntryCheck(const Bundle &bundle, const Entry &entry, std::string where)
+      : bundle(bundle), entry(entry), where(std::move(where)) {}
+
+  Status run() {
+    for (auto step : {&EntryCheck::counts, &EntryCheck::arguments,
+                      &EntryCheck::symbolDefinitions, &EntryCheck::shapes,
+                      &EntryCheck::workspace, &EntryCheck::launches})
+      if (Status status = (this->*step)(); !status)
+        return status;
+    return {};
+  }
+
+private:
+  Status counts() {
+    if (Status s = between(where + ".bounds.max_seq_len", entry.maxSeqLen, 1,
+                           INT32_MAX);
+        !s)
+      return s;
+    if (Status s = between(where + ".bounds.max_requests", entry.maxRequests, 1,
+                           INT32_MAX);
+        !s)
+      return s;
+    if (Status s = word(where + ".lowering", entry.lowering, "_-"); !s)
+      return s;
+    if (entry.arguments.empty())
+      return at(where + ".arguments", "none, wanted at least 1");
+    if (entry.launches.empty())
+      return at(where + ".launches", "none, wanted at least 1");
+    if (Status s =
+            fewer(where + ".arguments", entry.arguments.size(), kMaxParts);
+        !s)
+      return s;
+    if (Status s = fewer(where + ".symbols", entry.symbols.size(), kMaxParts);
+        !s)
+      return s;
+    if (Status s =
+            fewer(where + ".workspace", entry.workspace.size(), kMaxParts);
+        !s)
+      return s;
+    return fewer(where + ".launches", entry.launches.size(), kMaxParts);
+  }
+
+  Status arguments() {
+    std::set<Role> roles;
+    for (size_t i = 0; i < entry.arguments.size(); ++i) {
+      const TensorArgument &argument = entry.arguments[i];
+      const std::string here = index(where + ".arguments", i);
+      if (Status s = unique(here + ".name", argument.name, tensors); !s)
+        return s;
+      if (!roles.insert(argument.role).second)
+        return at(here + ".role", "'" + std::string(roleName(argument.role)) +
+                                      "' is there twice");
+      if (Status s =
+              between(here + ".shape: number of axes",
+                      static_cast<int64_t>(argument.shape.size()), 1, kMaxRank);
+          !s)
+        return s;
+    }
+    return {};
+  }
+
+  Status symbolDefinitions() {
+    for (size_t i = 0; i < entry.symbols.size(); ++i) {
+      const SymbolDefinition &definition = entry.symbols[i];
+      const std::string here = where + ".symbols." + definition.name;
+      if (const auto *dim = std::get_if<ArgumentAxis>(&definition.source)) {
+        const TensorArgument *argument = entry.argument(dim->argument);
+        if (!argument)
+          return at(here, "unknown argument '" + dim->argument + "'");
+        if (Status s =
+                between(here + ": axis of '" + dim->argument + "'", dim->axis,
+                        0, static_cast<int64_t>(argument->shape.size()) - 1);
+            !s)
+          return s;
+      } else if (Status s = expression(
+                     here, std::get<Expression>(definition.source), symbols);
+                 !s) {
+        return s;
+      }
+      if (Status s = unique(here, definition.name, symbols); !s)
+        return s;
+    }
+    return {};
+  }
+
+  Status shapes() {
+    for (size_t i = 0; i < entry.arguments.size(); ++i) {
+      const std::vector<Extent> &shape = entry.arguments[i].shape;
+      for (size_t axis = 0; axis < shape.size(); ++axis)
+        if (Status s = expression(
+                index(index(where + ".arguments", i) + ".shape", axis),
+                shape[axis].value, symbols);
+            !s)
+          return s;
+    }
+    return {};
+  }
+
+  Status workspace() {
+    for (size_t i = 0; i < entry.workspace.size(); ++i) {
+      const WorkspaceTensor &tensor = entry.workspace[i];
+      const std::string here = index(where + ".workspace", i);
+      if (Status s = unique(here + ".name", tensor.name, tensors); !s)
+        return s;
+      if (Status s =
+              between(here + ".shape: number of axes",
+                      static_cast<int64_t>(tensor.shape.size()), 1, kMaxRank);
+          !s)
+        return s;
+      for (size_t axis = 0; axis < tensor.shape.size(); ++axis)
+        if (Status s = expression(index(here + ".shape", axis),
+                                  tensor.shape[axis], symbols);
+            !s)
+          return s;
+    }
+    return {};
+  }
+
+  int64_t rankOf(const std::string &tensor) const {
+    if (const TensorArgument *argument = entry.argument(tensor))
+      return static_cast<int64_t>(argument->shape.size());
+    for (const WorkspaceTensor &candidate : entry.workspace)
+      if (candidate.name == tensor)
+        return static_cast<int64_t>(candidate.shape.size());
+    return 0;
+  }
+
+  Status launches() {
+    for (size_t i = 0; i < entry.launches.size(); ++i) {
+      const Launch &launch = entry.launches[i];
+      const std::string here = index(where + ".launches", i);
+      if (Status s = identifier(here + ".kernel", launch.kernel); !s)
+        return s;
+      if (launch.source >= bundle.sources.size())
+        return at(here + ".source",
+                  std::to_string(launch.source) + ", the bundle has " +
+                      std::to_string(bundle.sources.size()) + " sources");
+      int64_t workItems = 1;
+      for (size_t axis = 0; axis < 3; ++axis) {
+        if (Status s = expression(index(here + ".grid", axis),
+                                  launch.grid[axis], symbols);
+            !s)
+          return s;
+        if (Status s = between(index(here + ".block", axis), launch.block[axis],
+                               1, 1024);
+            !s)
+          return s;
+        workItems *= launch.block[axis];
+      }
+      // The largest workgroup of HIP devices; LLVM AMDGPUUsage,
+      // ".max_flat_workgroup_size".
+      if (Status s = between(here + ".block: work items", workItems, 1, 1024);
+          !s)
+        return s;
+      // 160 KiB: the LDS of a gfx950 compute unit.
+      if (Status s = between(here + ".dynamic_lds_bytes",
+                             launch.dynamicLdsBytes, 0, 160 * 1024);
+          !s)
+        return s;
+      if (Status s =
+              fewer(here + ".arguments", launch.arguments.size(), kMaxParts);
+          !s)
+        return s;
+      for (size_t j = 0; j < launch.arguments.size(); ++j) {
+        const KernelArgument &argument = launch.arguments[j];
+        const std::string there = index(here + ".arguments", j);
+        if (!tensors.contains(argument.tensor))
+          return at(there, "unknown tensor '" + argument.tensor +
+                               "'; known: " + join(tensors));
+        if (argument.kind == KernelArgument::Kind::Stride)
+          if (Status s = between(there + ": axis of '" + argument.tensor + "'",
+                                 argument.axis, 0, rankOf(argument.tensor) - 1);
+              !s)
+            return s;
+      }
+    }
+    return {};
+  }
+
+  const Bundle &bundle;
+  const Entry &entry;
+  const std::string where;
+  Set tensors, symbols;
+};
+
+} // namespace
+
+Status runtime::validate(const Bundle &bundle) {
+  if (bundle.entries.empty())
+    return at("entries", "none, wanted at least 1");
+  if (Status s = fewer("entries", bundle.entries.size(), kMaxEntries); !s)
+    return s;
+  if (Status s = fewer("sources", bundle.sources.size(), kMaxEntries); !s)
+    return s;
+  if (Status s = fewer("code_objects", bundle.codeObjects.size(), kMaxEntries);
+      !s)
+    return s;
+
+  Set names;
+  for (size_t i = 0; i < bundle.sources.size(); ++i) {
+    const Source &source = bundle.sources[i];
+    const std::string here = index("sources", i);
+    if (Status s = word(here + ".name", source.name, "_-."); !s)
+      return s;
+    if (!names.insert(source.name).second)
+      return at(here + ".name", "'" + source.name + "' is there twice");
+    if (Status s = word(here + ".lowering", source.lowering, "_-"); !s)
+      return s;
+    if (source.archs.empty())
+      return at(here + ".arch", "none, wanted at least 1");
+    if (Status s = fewer(here + ".arch", source.archs.size(), kMaxParts); !s)
+      return s;
+    for (size_t j = 0; j < source.archs.size(); ++j)
+      if (Status s = word(index(here + ".arch", j), source.archs[j], "_-+:");
+          !s)
+        return s;
+  }
+
+  std::set<std::pair<uint32_t, std::string>> compiled;
+  for (size_t i = 0; i < bundle.codeObjects.size(); ++i) {
+    const CodeObject &object = bundle.codeObjects[i];
+    const std::string here = index("code_objects", i);
+    if (object.source >= bundle.sources.size())
+      return at(here + ".source",
+                std::to_string(object.source) + ", the bundle has " +
+                    std::to_string(bundle.sources.size()) + " sources");
+    if (Status s = word(here + ".arch", object.arch, "_-+:"); !s)
+      return s;
+    if (object.bytes.empty())
+      return at(here + ".bytes", "0, wanted at least 1");
+    if (!compiled.emplace(object.source, object.arch).second)
+      return at(here, "source " + std::to_string(object.source) + " for " +
+                          object.arch + " is there twice");
+  }
+
+  names.clear();
+  for (size_t i = 0; i < bundle.entries.size(); ++i) {
+    const std::string here = index("entries", i);
+    if (Status s = unique(here + ".name", bundle.entries[i].name, names); !s)
+      return s;
+    if (Status s = EntryCheck(bundle, bundle.entries[i], here).run(); !s)
+      return s;
+  }
+  return {};
+}
