@@ -25,8 +25,10 @@ static FailureOr<SmallVector<int64_t>>
 parseFacts(AsmParser &parser, StringRef mnemonic, ArrayRef<OptionSpec> specs) {
   NamedAttrList facts;
   std::string subject = ("'!winnow." + mnemonic + "'").str();
-  if (parseOptionList(parser, subject, specs, AsmParser::Delimiter::LessGreater,
-                      facts, /*discardable=*/nullptr))
+  // Optional, as a missing option is the better error; every type has some.
+  if (parseOptionList(parser, subject, specs,
+                      AsmParser::Delimiter::OptionalLessGreater, facts,
+                      /*discardable=*/nullptr))
     return failure();
   SmallVector<int64_t> values;
   for (const OptionSpec &spec : specs)
