@@ -38,7 +38,7 @@ WINNOW_DEVICE void emit_pages(i32 selected, const SelectRow &row,
   const bool valid = mapped >= 0;
   const u64 full = ballot(valid && selected != self);
   const u64 tail = ballot(valid && selected == self);
-  const i32 full_count = __builtin_popcountll(full);
+  const i32 full_count = count_lanes(full);
   const bool has_tail = tail != 0;
 
   // Lane s gets the block of slot s. The lanes without one fill the rest of

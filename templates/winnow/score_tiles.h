@@ -126,6 +126,9 @@ WINNOW_DEVICE void mask(Products<Score> &products, const ScoreTask<Score> &task,
     for (i32 t = 0; t < kTiles<Score>; ++t)
       products.tile[t][i] =
           t * kTileTokens < left ? products.tile[t][i] : kNoScore;
+    // All comparisons at once would need more scalar registers than there are.
+    if constexpr (kResults<Score> > 1)
+      __builtin_amdgcn_sched_barrier(0);
   }
 }
 

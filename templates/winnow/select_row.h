@@ -23,17 +23,19 @@ struct SelectRow {
   i32 block_count; ///< nb(n)
 };
 
-/// What a candidate is sorted by: its key above, its tie-break below, so that
-/// no two blocks of a row are equal. 0 is no candidate.
+/// What a block is sorted by: its key in the upper half, its tie-break in the
+/// lower, so that no two blocks of a row are equal. Keys of blocks are not 0: a
+/// candidate whose upper half is 0 is none.
 using Candidate = u64;
 
-/// The scores of slot s belong to block s * 64 * kWaves + thread; 0 is no
-/// block.
+/// Slot s of a lane is the score of block s * 64 * kWaves + thread; 0 is no
+/// block. Slots of a group that for_each_slot leaves out are not set.
 template <class Select> struct ScoreKeys {
   u32 slot[Select::kSlots];
 };
 
-template <class Select> constexpr i32 kThreads = Select::kWaves * kWaveLanes;
+template <class Select>
+inline constexpr i32 kThreads = Select::kWaves * kWaveLanes;
 
 template <class Select>
 WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
@@ -59,17 +61,23 @@ WINNOW_DEVICE u32 sort_key(u32 score_bits) {
   return max(key, 0x00fffffeu);
 }
 
-/// Calls f(slot, first block of the slot) for the slots that hold part of the
-/// row. Recursion rather than a loop: keys stay in registers only if each slot
+/// Slots that are worked on together, without a branch between them.
+inline constexpr i32 kSlotGroup = 4;
+
+/// Calls f(slot, the slot's first block) for all slots of the groups that hold
+/// part of the row; a row that is short for the plan's bound leaves early.
+/// Recursion rather than a loop: keys stay in registers only if each slot
 /// number is a constant, and the unroller gives up on some loops that leave
-/// early. A row that is short for the plan's bound costs one branch.
+/// early.
 template <class Select, i32 S = 0, class Function>
 WINNOW_DEVICE void for_each_slot(const SelectRow &row, Function f) {
-  if constexpr (S < Select::kSlots)
-    if (S * kThreads<Select> < row.block_count) {
-      f(S, S * kThreads<Select>);
-      for_each_slot<Select, S + 1>(row, f);
-    }
+  if (S * kThreads<Select> < row.block_count) {
+#pragma unroll
+    for (i32 s = S; s < min(S + kSlotGroup, Select::kSlots); ++s)
+      f(s, s * kThreads<Select>);
+    if constexpr (S + kSlotGroup < Select::kSlots)
+      for_each_slot<Select, S + kSlotGroup>(row, f);
+  }
 }
 
 /// Reads the row's nb(n) scores.
@@ -77,25 +85,37 @@ template <class Select>
 WINNOW_DEVICE ScoreKeys<Select> load_score_row(const float *score,
                                                i64 score_head_stride,
                                                const SelectRow &row) {
+  static_assert(Select::kSlots >= 1 && Select::kSlots <= 32,
+                "more slots than 32 do not fit in registers");
   static_assert(Select::kSlots * kThreads<Select> >= Select::kMaxBlocks,
                 "the workgroup's slots have to hold the longest row");
   const float *scores = score + row.head * score_head_stride +
                         i64(row.row) * Select::kScoreStride;
-  ScoreKeys<Select> keys = {};
+  ScoreKeys<Select> keys;
+  keys.slot[0] = 0;
+  // All loads are under way before the first score is looked at. Lanes past the
+  // end read the last score again, which is cheaper than masking them off.
   for_each_slot<Select>(row, [&](i32 slot, i32 first) {
-    const i32 block = first + thread_index();
-    if (block < row.block_count)
-      keys.slot[slot] = sort_key(__builtin_bit_cast(u32, scores[block]));
+    const u32 block = min(first + thread_index(), row.block_count - 1);
+    keys.slot[slot] = __builtin_bit_cast(u32, scores[block]);
+  });
+  for_each_slot<Select>(row, [&](i32 slot, i32 first) {
+    const u32 key = sort_key(keys.slot[slot]);
+    keys.slot[slot] = first + thread_index() < row.block_count ? key : 0;
   });
   return keys;
 }
 
-/// The candidate of a key, 0 for no block. Tie-breaks count from 0 to nb - 1,
-/// so that those of one row share their leading bits.
+/// Tie-breaks count from 0 to nb - 1, so that those of a row share their
+/// leading bits. Key 0, no block, gives no candidate.
 template <class Select>
 WINNOW_DEVICE Candidate candidate_of(u32 key, i32 block, const SelectRow &row) {
   const u32 tie = Select::kTieHighest ? block : row.block_count - 1 - block;
-  return key == 0 ? 0 : static_cast<u64>(key) << 32 | tie;
+  return static_cast<u64>(key) << 32 | tie;
+}
+
+WINNOW_DEVICE bool is_candidate(Candidate candidate) {
+  return candidate >> 32 != 0;
 }
 
 /// The block of a candidate that is one.

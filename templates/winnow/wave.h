@@ -54,20 +54,27 @@ WINNOW_DEVICE u32 prefix_sum(u32 value) {
   return value;
 }
 
+/// A value that all lanes agree on, in a scalar register.
+WINNOW_DEVICE u32 read_first_lane(u32 value) {
+  return __builtin_amdgcn_readfirstlane(value);
+}
+
 /// The lanes for which `condition` holds, one bit a lane.
 WINNOW_DEVICE u64 ballot(bool condition) {
   return __builtin_amdgcn_ballot_w64(condition);
+}
+
+/// How many lanes are in `lanes`. Of a 64-bit count the compiler would make
+/// 64-bit comparisons, for which there are no scalar instructions.
+WINNOW_DEVICE i32 count_lanes(u64 lanes) {
+  return __builtin_popcount(static_cast<u32>(lanes)) +
+         __builtin_popcount(static_cast<u32>(lanes >> 32));
 }
 
 /// How many lanes before this one are in `lanes`.
 WINNOW_DEVICE i32 count_before(u64 lanes) {
   const u32 low = __builtin_amdgcn_mbcnt_lo(static_cast<u32>(lanes), 0);
   return __builtin_amdgcn_mbcnt_hi(static_cast<u32>(lanes >> 32), low);
-}
-
-/// A value that all lanes agree on, in a scalar register.
-WINNOW_DEVICE u32 read_first_lane(u32 value) {
-  return __builtin_amdgcn_readfirstlane(value);
 }
 
 /// The register of one lane, in a scalar register; `lane` has to be uniform.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The local memory through which a workgroup's waves narrow a row together.
+//
+// A shape states what select_row.h needs, and:
+//   kTopK   blocks to keep, 1 to 64
+#pragma once
+
+#include "winnow/select_row.h"
+
+namespace winnow {
+
+/// Candidates that one wave can rank.
+inline constexpr i32 kMaxCandidates = kWaveLanes;
+
+inline constexpr i32 kDigitBits = 8;
+inline constexpr i32 kBins = 1 << kDigitBits;
+
+template <class Select> struct NarrowStorage {
+  u32 largest[Select::kWaves][kWaveLanes]; ///< each lane's largest key
+  u32 pivot;
+  u32 count; ///< candidates found, also those that had no room
+  u32 above; ///< keys above the pivot
+  Candidate candidates[kMaxCandidates];
+  u32 bins[kBins];
+};
+
+/// What any wave has written to local memory before is seen by all after.
+WINNOW_DEVICE void local_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+}
+
+/// Adds to a counter in local memory; returns what it was.
+WINNOW_DEVICE u32 add_local(u32 *counter, u32 value) {
+  return __hip_atomic_fetch_add(counter, value, __ATOMIC_RELAXED,
+                                __HIP_MEMORY_SCOPE_WORKGROUP);
+}
+
+} // namespace winnow
