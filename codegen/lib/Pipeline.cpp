@@ -9,10 +9,14 @@ using namespace mlir;
 
 void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch) {
   std::string target = arch.str();
+  manager.addPass(createVerifyContract(VerifyContractOptions{target}));
+  manager.addPass(createSelectLowering(SelectLoweringOptions{target}));
   manager.addPass(createSchedule(ScheduleOptions{target}));
 }
 
 void winnow::registerCodegenPasses() {
+  registerVerifyContract();
+  registerSelectLowering();
   registerSchedule();
   PassPipelineRegistration<>(
       "winnow-plan", "from descriptions to kernel plans for gfx950",

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: winnow-opt %s --winnow-verify-contract
+// RUN: winnow-opt %s --winnow-verify-contract=arch=gfx950
+// RUN: winnow-opt %s --winnow-verify-contract=arch=
+// RUN: not winnow-opt %s --winnow-verify-contract=arch=gfx942 2>&1 | FileCheck %s --check-prefixes=GFX942 --implicit-check-not=error:
+// RUN: not winnow-opt %s --winnow-verify-contract=arch=sm_90 2>&1 | FileCheck %s --check-prefixes=CUDA --implicit-check-not=error:
+// RUN: not winnow-opt %s --winnow-select-lowering=arch=gfx942 2>&1 | FileCheck %s --check-prefix=LOWER
+
+// The target is an option of the passes; an empty one is known at run time only,
+// so its limits wait.
+
+// GFX942: target.mlir:[[@LINE+7]]:1: error: contract 'aiter_msa', limit 'arch': architecture is gfx942, needed gfx950 (the score kernels read OCP fp8 with gfx950's matrix instructions)
+// CUDA: target.mlir:[[@LINE+6]]:1: error: contract 'aiter_msa', limit 'platform': platform is cuda, needed rocm (AITER's kernels are built for AMD GPUs alone)
+// CUDA: target.mlir:[[@LINE+5]]:1: error: contract 'aiter_msa', limit 'arch': architecture is sm_90, needed gfx950
+// LOWER: target.mlir:[[@LINE+4]]:1: error: no lowering takes 'target'
+// LOWER: target.mlir:[[@LINE+3]]:1: note: 'mfma' refuses: contract 'winnow_mfma', limit 'arch': architecture is gfx942, needed gfx950 (the 16x16x128 f8f6f4 MFMA exists on gfx950 alone)
+// LOWER-NOT: note: 'mfma'
+
+func.func @target(
+    %q: memref<?x1x128xf8E4M3FN>,
+    %keys: memref<?x128x128xf8E4M3FN>,
+    %table: memref<?x?xi32>,
+    %lens: memref<?xi32>,
+    %idx: memref<1x?x16xi32>)
+    attributes {winnow.entry, winnow.contract = "aiter_msa",
+                winnow.bounds = {max_seq_len = 4096, max_requests = 4}} {
+  %rows = winnow.uniform_rows %lens {query_len = 1} : memref<?xi32>
+  %scores = winnow.block_score %q, %keys[%table] on %rows {reduce = max}
+      : memref<?x1x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>,
+        memref<?x?xi32>, !winnow.rows<query_len = 1>
+  %selection = winnow.topk %scores {k = 16}
+      : !winnow.scores<query_len = 1, heads = 1, block_size = 128>
+  winnow.store_selection %selection, %idx
+      : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>,
+        memref<1x?x16xi32>
+  return
+}
