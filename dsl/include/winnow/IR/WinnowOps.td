@@ -10,6 +10,13 @@ include "mlir/IR/OpAsmInterface.td"
 include "winnow/IR/WinnowMemRefs.td"
 include "winnow/IR/WinnowTypes.td"
 
+def Winnow_DescriptionGroup : OpDocGroup {
+  let summary = "Operations of descriptions";
+  let description = [{
+    What an indexer computes.
+  }];
+}
+
 // An operation with options in braces. `arguments` has to end in
 // `optionArguments`, the assembly format to hold
 // `custom<Options>(prop-dict, attr-dict, "optionsOf<TheOp>()")`, and verify()
@@ -17,6 +24,7 @@ include "winnow/IR/WinnowTypes.td"
 class Winnow_Op<string mnemonic, list<Winnow_Option> optionList,
                 list<Trait> traits = []>
     : Op<Winnow_Dialect, mnemonic, traits> {
+  let opDocGroup = Winnow_DescriptionGroup;
   dag optionArguments = !dag(ins, !foreach(o, optionList, o.attr),
                              !foreach(o, optionList, o.name));
   let extraClassDeclaration = Winnow_OptionSpecs<optionList>.decl;

@@ -13,8 +13,17 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "winnow/IR/WinnowPlanTypes.td"
 
+def Winnow_PlanGroup : OpDocGroup {
+  let summary = "Operations of kernel plans";
+  let description = [{
+    How it is computed: kernels as programs of stages, and their launches.
+  }];
+}
+
 class Winnow_PlanOp<string mnemonic, list<Trait> traits = []>
-    : Op<Winnow_Dialect, mnemonic, traits>;
+    : Op<Winnow_Dialect, mnemonic, traits> {
+  let opDocGroup = Winnow_PlanGroup;
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels and how an entry launches them
@@ -40,9 +49,9 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
 
     ```mlir
     winnow.kernel @score(%q: memref<?x1x128xf8E4M3FN>, %lens: memref<?xi32>)
-        shape Score {kHeads = 1 : i64, kQueryLen = 1 : i64}
+        shape Score {kHeads = 1, kQueryLen = 1}
         grid affine_map<()[s0] -> (8, s0, 1)> waves 4
-        attributes {arch = "gfx950", lowering = "mfma"} {
+        attributes {winnow.arch = "gfx950", winnow.lowering = "mfma"} {
       %task = winnow.stage.score_task %lens : memref<?xi32>
       %query = winnow.stage.load_query %q for %task : memref<?x1x128xf8E4M3FN>
     }
