@@ -135,10 +135,19 @@ staticAssertions(const Contract &contract, const Facts &facts,
     std::string text = broken == report.violations.end()
                            ? requirement(contract, limit)
                            : broken->message();
-    for (const std::string &name : structs)
-      if (auto test = condition(limit, name))
-        result.push_back("static_assert(" + *test + ",\n              \"" +
-                         escaped(text) + "\");");
+    std::string test;
+    for (const std::string &name : structs) {
+      auto each = condition(limit, name);
+      if (!each)
+        continue;
+      // The kernels' structs are edited apart, so each has to hold.
+      bool choice = each->find("||") != std::string::npos;
+      test += (test.empty() ? "" : " &&\n                  ") +
+              (choice ? "(" + *each + ")" : *each);
+    }
+    if (!test.empty())
+      result.push_back("static_assert(" + test + ",\n              \"" +
+                       escaped(text) + "\");");
   }
   return result;
 }

@@ -145,4 +145,20 @@ std::vector<Facts> breaking(const Contract &contract, const Limit &limit) {
   return result;
 }
 
+std::vector<Facts> onEdge(const Contract &contract, const Limit &limit) {
+  Facts base = meeting(contract, limit);
+  std::vector<Value> edges = limit.values;
+  if (!limit.other.empty())
+    edges = {good(base, limit)};
+  if (limit.relation == Relation::MultipleOf)
+    edges.emplace_back(std::get<int64_t>(edges.front()) * 2);
+  std::vector<Facts> result;
+  for (const Value &value : edges)
+    for (size_t factor = 0; factor < limit.facts.size(); ++factor) {
+      result.push_back(base);
+      assignQuantity(contract, result.back(), limit, value, factor);
+    }
+  return result;
+}
+
 } // namespace winnow::contract::test

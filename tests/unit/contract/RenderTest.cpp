@@ -33,19 +33,19 @@ std::string conditionOf(const char *what, const char *relation,
 TEST(StaticAssertions, Conditions) {
   EXPECT_THAT(deviceStructs(), ElementsAre("Score", "Select"));
   const char *k = R"("fact": "k")";
-  EXPECT_EQ(conditionOf(k, "equals", "16", "Select"), "Select::kK == 16");
+  EXPECT_EQ(conditionOf(k, "equals", "16", "Select"), "Select::kTopK == 16");
   EXPECT_EQ(conditionOf(k, "equals", "16", "Score"), "none");
-  EXPECT_EQ(conditionOf(k, "at_most", "16", "Select"), "Select::kK <= 16");
-  EXPECT_EQ(conditionOf(k, "at_least", "16", "Select"), "Select::kK >= 16");
+  EXPECT_EQ(conditionOf(k, "at_most", "16", "Select"), "Select::kTopK <= 16");
+  EXPECT_EQ(conditionOf(k, "at_least", "16", "Select"), "Select::kTopK >= 16");
   EXPECT_EQ(conditionOf(k, "between", "[1, 64]", "Select"),
-            "Select::kK >= 1 && Select::kK <= 64");
+            "Select::kTopK >= 1 && Select::kTopK <= 64");
   EXPECT_EQ(conditionOf(k, "one_of", "[1, 2]", "Select"),
-            "Select::kK == 1 || Select::kK == 2");
+            "Select::kTopK == 1 || Select::kTopK == 2");
   EXPECT_EQ(conditionOf(k, "multiple_of", "4", "Select"),
-            "Select::kK > 0 && Select::kK % 4 == 0");
+            "Select::kTopK > 0 && Select::kTopK % 4 == 0");
   EXPECT_EQ(conditionOf(k, "equals", R"({"fact": "block_size"})", "Select"),
-            "Select::kK == Select::kBlockSize");
-  EXPECT_EQ(conditionOf(k, "equals", R"({"fact": "query_len"})", "Select"),
+            "Select::kTopK == Select::kBlockSize");
+  EXPECT_EQ(conditionOf(k, "equals", R"({"fact": "head_dim"})", "Select"),
             "none");
   EXPECT_EQ(conditionOf(R"("product": ["index_heads", "query_len"])", "at_most",
                         "16", "Score"),
@@ -56,9 +56,10 @@ TEST(StaticAssertions, Conditions) {
             "Score::kQueryLen) % 4 == 0");
   EXPECT_EQ(conditionOf(R"("fact": "page_tokens")", "equals", "16", "Select"),
             "Select::kBlockSize / Select::kPagesPerBlock == 16");
-  EXPECT_EQ(conditionOf(R"("product": ["k", "page_tokens"])", "at_most", "16",
-                        "Select"),
-            "Select::kK * (Select::kBlockSize / Select::kPagesPerBlock) <= 16");
+  EXPECT_EQ(
+      conditionOf(R"("product": ["k", "page_tokens"])", "at_most", "16",
+                  "Select"),
+      "Select::kTopK * (Select::kBlockSize / Select::kPagesPerBlock) <= 16");
   EXPECT_EQ(conditionOf(R"("fact": "block_size")", "multiple_of",
                         R"({"fact": "page_tokens"})", "Select"),
             "Select::kBlockSize > 0 && Select::kBlockSize / "
@@ -75,21 +76,25 @@ TEST(StaticAssertions, TextsAndOrder) {
   EXPECT_THAT(
       staticAssertions(contract, facts),
       ElementsAre(
-          "static_assert(Select::kK == 16,\n              \"contract "
+          "static_assert(Select::kTopK == 16,\n              \"contract "
           "'aiter_msa', limit 'k': top-k, needed 16 blocks (AITER's top-k is "
           "compiled for one number of blocks)\");",
-          "static_assert(Score::kHeads <= 16,\n              \"contract "
-          "'aiter_msa', limit 'index_heads': index heads, needed at most 16 "
-          "(the MFMA has 16 columns)\");",
-          "static_assert(Select::kHeads <= 16,\n              \"contract "
-          "'aiter_msa', limit 'index_heads': index heads, needed at most 16 "
-          "(the MFMA has 16 columns)\");",
-          "static_assert(Score::kHeads * Score::kQueryLen <= 16,\n             "
-          " \"contract 'aiter_msa', limit 'columns': index heads x query "
-          "length is 3 x 6 = 18, needed at most 16 (the MFMA has 16 columns, "
-          "one for each pair of token and head)\");"));
-  EXPECT_THAT(staticAssertions(contract, facts, {"Select"}),
-              testing::SizeIs(2));
+          "static_assert(Score::kHeads <= 16 &&\n                  "
+          "Select::kHeads <= 16,\n              \"contract 'aiter_msa', limit "
+          "'index_heads': index heads, needed at most 16 (the MFMA has 16 "
+          "columns)\");",
+          "static_assert(Score::kHeads * Score::kQueryLen <= 16 &&\n           "
+          "       Select::kHeads * Select::kQueryLen <= 16,\n              "
+          "\"contract 'aiter_msa', limit 'columns': index heads x query length "
+          "is 3 x 6 = 18, needed at most 16 (the MFMA has 16 columns, one for "
+          "each pair of token and head)\");"));
+  EXPECT_THAT(
+      staticAssertions(contract, facts, {"Score"}),
+      ElementsAre(HasSubstr("static_assert(Score::kHeads <= 16,\n"),
+                  HasSubstr("static_assert(Score::kHeads * Score::kQueryLen "
+                            "<= 16,\n")));
+  EXPECT_THAT(staticAssertions(*find("winnow_mfma"), {{"block_size", 64}}),
+              Contains(HasSubstr("(Score::kBlockSize == 32 || ")));
   EXPECT_THAT(staticAssertions(contract, facts, {}), IsEmpty());
   EXPECT_THAT(staticAssertions(contract, {}), IsEmpty());
 }
@@ -134,7 +139,8 @@ TEST(Markdown, OneRowForEachLimit) {
       HasSubstr(
           "| `columns` | index heads x query length | at most 16 |  | the "
           "MFMA has 16 columns, one for each pair of token and head | "
-          "`Score::kHeads * Score::kQueryLen <= 16` |\n"));
+          "`Score::kHeads * Score::kQueryLen <= 16`<br>"
+          "`Select::kHeads * Select::kQueryLen <= 16` |\n"));
 }
 
 TEST(Markdown, PageHoldsEverything) {
