@@ -53,13 +53,14 @@ template <class Score> struct Best {
 /// The byte at which a lane's first 16 bytes of a 128-byte row begin.
 WINNOW_DEVICE i32 lane_row_offset() { return lane_index() / 16 * 16; }
 
-/// The queries of a request are contiguous. Matrix rows without one are zero.
+/// The queries of a request are contiguous. Matrix rows without one are zero,
+/// and a wave without blocks does not wait for any.
 template <class Score>
 WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
   static_assert(Score::kHeadDim == 128, "one instruction covers 128 bytes");
   const i32 query = query_of_row(lane_index() % kMatrixRows);
   i32x4 low = 0, high = 0;
-  if (query < kQueries<Score>) {
+  if (query < kQueries<Score> && task.first_block < task.reach) {
     const i64 first = i64(task.request) * (kQueries<Score> * Score::kHeadDim);
     const u8 *row = q + first + query * Score::kHeadDim + lane_row_offset();
     low = *reinterpret_cast<const i32x4 *>(row);
