@@ -342,7 +342,7 @@ FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
   headers.insert("winnow/base.h");
   StringRef arch;
   for (KernelOp kernel : kernels) {
-    if (auto attribute = kernel->getAttrOfType<StringAttr>("winnow.arch"))
+    if (auto attribute = kernel->getAttrOfType<StringAttr>(kArchAttr))
       arch = attribute.getValue();
     constants += emitShape(kernel) + "\n";
     bodies += "\n";

@@ -2,6 +2,8 @@
 // Facts to and from a dictionary attribute.
 #include "winnow/Codegen/FactsAttribute.h"
 
+#include "winnow/IR/Winnow.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -26,7 +28,7 @@ DictionaryAttr winnow::factsToAttribute(MLIRContext *context,
 
 contract::Facts winnow::factsOf(func::FuncOp entry) {
   contract::Facts facts;
-  auto attribute = entry->getAttrOfType<DictionaryAttr>(kFactsAttribute);
+  auto attribute = entry->getAttrOfType<DictionaryAttr>(kFactsAttr);
   if (!attribute)
     return facts;
   for (NamedAttribute fact : attribute) {
@@ -43,7 +45,7 @@ contract::Facts winnow::factsOf(func::FuncOp entry) {
 
 SmallVector<StringRef> winnow::contractsOf(func::FuncOp entry) {
   SmallVector<StringRef> names;
-  if (auto contract = entry->getAttrOfType<StringAttr>("winnow.contract"))
+  if (auto contract = entry->getAttrOfType<StringAttr>(kContractAttr))
     names.push_back(contract.getValue());
   names.push_back("winnow_mfma");
   return names;

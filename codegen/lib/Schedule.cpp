@@ -2,6 +2,8 @@
 // winnow-schedule: from an entry whose operations have a lowering to kernels
 // made of stages, and their launches. Every size of the plan is decided here,
 // from the bounds and the static facts, never from live lengths.
+#include "winnow/Codegen/Facts.h"
+#include "winnow/Codegen/FactsAttribute.h"
 #include "winnow/Codegen/Passes.h"
 #include "winnow/IR/Winnow.h"
 
@@ -33,7 +35,7 @@ struct Description {
   StoreSelectionOp store; // null if the entry stores no selection
   RemapPagesOp remap;     // null if the entry emits no page table
   int64_t maxSeqLen = 0;
-  int64_t maxRequests = 0;
+  contract::Facts facts; // what contracts say of it once it is a plan
 
   int64_t queryLen() { return rows.getQueryLen(); }
   int64_t heads() { return topk.getScores().getType().getHeads(); }
@@ -87,11 +89,11 @@ template <typename Op> LogicalResult claim(Op &slot, Op op) {
   return success();
 }
 
-FailureOr<Description> matchDescription(func::FuncOp entry) {
+FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
   Description description;
   description.entry = entry;
   for (Operation &op : entry.getBody().front().without_terminator()) {
-    auto lowering = op.getAttrOfType<StringAttr>("winnow.lowering");
+    auto lowering = op.getAttrOfType<StringAttr>(kLoweringAttr);
     if (!lowering)
       return op.emitOpError("has no 'winnow.lowering'; run "
                             "winnow-select-lowering first");
@@ -118,17 +120,11 @@ FailureOr<Description> matchDescription(func::FuncOp entry) {
     return entry.emitOpError("has no complete indexer; needed: uniform_rows, "
                              "block_score, topk, and store_selection or "
                              "remap_pages");
-  auto bounds = entry->getAttrOfType<DictionaryAttr>("winnow.bounds");
-  auto bound = [&](StringRef name) -> IntegerAttr {
-    return bounds ? bounds.getAs<IntegerAttr>(name) : IntegerAttr();
-  };
-  IntegerAttr maxSeqLen = bound("max_seq_len");
-  IntegerAttr maxRequests = bound("max_requests");
-  if (!maxSeqLen || !maxRequests)
-    return entry.emitOpError("needs 'winnow.bounds' with max_seq_len and "
-                             "max_requests");
-  description.maxSeqLen = maxSeqLen.getInt();
-  description.maxRequests = maxRequests.getInt();
+  std::optional<EntryBounds> bounds = getEntryBounds(entry);
+  if (!bounds)
+    return entry.emitOpError("needs '") << kBoundsAttr << "'";
+  description.maxSeqLen = bounds->maxSeqLen;
+  description.facts = collectFacts(entry, arch).front().facts;
   return description;
 }
 
@@ -173,6 +169,8 @@ public:
     LaunchOp::create(builder, description.topk.getLoc(),
                      selectKernel.getSymName(), requests, selectArguments);
 
+    description.entry->setAttr(
+        kFactsAttr, factsToAttribute(builder.getContext(), description.facts));
     for (Operation *op :
          {description.remap.getOperation(), description.store.getOperation(),
           description.topk.getOperation(), description.score.getOperation(),
@@ -210,8 +208,8 @@ private:
     auto kernel = KernelOp::create(builder, loc, name, shapeName,
                                    builder.getDictionaryAttr(constants),
                                    map(grid), waves);
-    kernel->setAttr("winnow.arch", builder.getStringAttr(arch));
-    kernel->setAttr("winnow.lowering", builder.getStringAttr("mfma"));
+    kernel->setAttr(kArchAttr, builder.getStringAttr(arch));
+    kernel->setAttr(kLoweringAttr, builder.getStringAttr("mfma"));
     Block &block = kernel.getBodyRegion().emplaceBlock();
     for (Value argument : arguments)
       block.addArgument(argument.getType(), argument.getLoc());
@@ -341,9 +339,9 @@ struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
     // Everything is checked before anything is rewritten.
     SmallVector<Description> descriptions;
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
-      if (!entry->hasAttr("winnow.entry"))
+      if (!isEntry(entry))
         continue;
-      FailureOr<Description> description = matchDescription(entry);
+      FailureOr<Description> description = matchDescription(entry, arch);
       if (failed(description))
         return signalPassFailure();
       descriptions.push_back(*description);

@@ -25,7 +25,7 @@ static LogicalResult writeHip(ModuleOp module, StringRef arch,
   }
   bool any = false;
   for (auto entry : module.getOps<func::FuncOp>()) {
-    if (!entry->hasAttr("winnow.entry"))
+    if (!winnow::isEntry(entry))
       continue;
     FailureOr<std::string> source = winnow::emitHip(entry);
     if (failed(source))

@@ -67,6 +67,7 @@ static ArrayRef<KnownAttribute> getKnownAttributes() {
       {kLoweringAttr, Place::Operation, verifyAnything},
       {kRefusalsAttr, Place::Operation, verifyAnything},
       {kArchAttr, Place::Operation, verifyAnything},
+      {kFactsAttr, Place::Function, verifyAnything},
   };
   return known;
 }

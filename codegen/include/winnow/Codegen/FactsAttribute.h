@@ -10,9 +10,7 @@
 
 namespace winnow {
 
-/// The attribute of a scheduled entry that holds its facts.
-inline constexpr llvm::StringLiteral kFactsAttribute = "winnow.facts";
-
+/// The value of `winnow.facts`.
 mlir::DictionaryAttr factsToAttribute(mlir::MLIRContext *context,
                                       const contract::Facts &facts);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The passes from a description to kernel plans and the pipeline that runs them.
+// The passes from a description to kernel plans and the pipeline that runs
+// them.
 #ifndef WINNOW_CODEGEN_PASSES_H
 #define WINNOW_CODEGEN_PASSES_H
 

@@ -21,6 +21,7 @@ inline constexpr llvm::StringLiteral kAttentionAttr = "winnow.attention";
 inline constexpr llvm::StringLiteral kLoweringAttr = "winnow.lowering";
 inline constexpr llvm::StringLiteral kRefusalsAttr = "winnow.refusals";
 inline constexpr llvm::StringLiteral kArchAttr = "winnow.arch";
+inline constexpr llvm::StringLiteral kFactsAttr = "winnow.facts";
 
 /// What a plan is made for: no launch exceeds these, whatever the live lengths.
 struct EntryBounds {

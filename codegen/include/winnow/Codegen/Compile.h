@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler as one call: a description's text in, a bundle out. Free of
+// MLIR and LLVM headers, so that tools need none.
+#ifndef WINNOW_CODEGEN_COMPILE_H
+#define WINNOW_CODEGEN_COMPILE_H
+
+#include "winnow/Runtime/Manifest.h"
+
+#include <string>
+#include <string_view>
+
+namespace winnow {
+
+struct CompileOptions {
+  /// What the kernels are for.
+  std::string arch = "gfx950";
+};
+
+/// Compiles every entry of a description to HIP: verify the contract, select a
+/// lowering, schedule, emit. The bundle has one source for each entry and no
+/// code objects yet. `name` stands in diagnostics. The error is every
+/// diagnostic, with file, line and the source line. May be called from several
+/// threads at once; never touches a file.
+Result<runtime::Bundle> compileDescription(std::string_view text,
+                                           std::string_view name,
+                                           const CompileOptions &options = {});
+
+} // namespace winnow
+
+#endif // WINNOW_CODEGEN_COMPILE_H

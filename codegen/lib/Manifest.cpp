@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tells the runtime about a scheduled entry: what a caller passes, how much
+// workspace it lends, and how each launch is sized and packed.
+#include "Manifest.h"
+
+#include "winnow/Codegen/FactsAttribute.h"
+#include "winnow/Codegen/KernelParameters.h"
+#include "winnow/Contract/Contract.h"
+#include "winnow/IR/Winnow.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace winnow;
+using runtime::Expression;
+using runtime::Extent;
+
+// gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
+static constexpr int64_t kWaveLanes = 64;
+
+/// The formula of a map's result; `s0` is the number of requests.
+static Expression toExpression(AffineExpr affine) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(affine))
+    return Expression(constant.getValue());
+  auto binary = dyn_cast<AffineBinaryOpExpr>(affine);
+  if (!binary) // The verifiers allow one symbol and no dimension.
+    return Expression("requests");
+  Expression::Kind kind;
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    kind = Expression::Kind::Add;
+    break;
+  case AffineExprKind::Mul:
+    kind = Expression::Kind::Mul;
+    break;
+  case AffineExprKind::FloorDiv:
+    kind = Expression::Kind::FloorDiv;
+    break;
+  case AffineExprKind::CeilDiv:
+    kind = Expression::Kind::CeilDiv;
+    break;
+  default:
+    kind = Expression::Kind::Mod;
+    break;
+  }
+  return Expression(kind, toExpression(binary.getLHS()),
+                    toExpression(binary.getRHS()));
+}
+
+static std::optional<runtime::DType> dtypeOf(Type type) {
+  std::string spelling;
+  llvm::raw_string_ostream(spelling) << type;
+  return runtime::parseDType(spelling);
+}
+
+namespace {
+
+class EntryDescriber {
+public:
+  EntryDescriber(func::FuncOp entry, uint32_t source)
+      : entry(entry), source(source) {}
+
+  FailureOr<runtime::Entry> describe() {
+    result.name = entry.getSymName().str();
+    result.facts = factsOf(entry);
+    result.lowering = "mfma";
+    if (auto name = entry->getAttrOfType<StringAttr>(kContractAttr))
+      if (const contract::Contract *limits =
+              contract::find(name.getValue().str()))
+        result.contract = limits->toJson();
+    if (const contract::Contract *limits = contract::find("winnow_mfma"))
+      result.loweringContract = limits->toJson();
+    if (std::optional<EntryBounds> bounds = getEntryBounds(entry)) {
+      result.maxSeqLen = bounds->maxSeqLen;
+      result.maxRequests = bounds->maxRequests;
+    }
+
+    names.resize(entry.getNumArguments());
+    for (auto launch : entry.getOps<LaunchOp>())
+      if (failed(nameMemory(launch)))
+        return failure();
+    for (BlockArgument argument : entry.getArguments())
+      if (failed(describeArgument(argument)))
+        return failure();
+    describeSymbols();
+    for (auto launch : entry.getOps<LaunchOp>())
+      describeLaunch(launch);
+    return std::move(result);
+  }
+
+private:
+  KernelOp kernelOf(LaunchOp launch) {
+    return SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+        launch, launch.getKernelAttr());
+  }
+
+  /// Names the entry's arguments, and its workspace, by what the kernels use
+  /// them for.
+  LogicalResult nameMemory(LaunchOp launch) {
+    KernelOp kernel = kernelOf(launch);
+    for (auto [index, memory] : llvm::enumerate(launch.getArguments())) {
+      std::string role = kernel.getArgumentRole(index).str();
+      if (auto argument = dyn_cast<BlockArgument>(memory)) {
+        std::string &name = names[argument.getArgNumber()];
+        if (!name.empty() && name != role)
+          return launch.emitOpError("uses argument ")
+                 << argument.getArgNumber() << " of the entry as '" << role
+                 << "', but another launch uses it as '" << name << "'";
+        name = role;
+        written[name] |= isWritten(kernel, index);
+        continue;
+      }
+      auto workspace = memory.getDefiningOp<WorkspaceOp>();
+      if (!workspace)
+        return launch.emitOpError("argument ")
+               << index << " is neither an argument of the entry nor a "
+               << "workspace";
+      if (workspaces.try_emplace(workspace, role).second)
+        describeWorkspace(workspace, role);
+    }
+    return success();
+  }
+
+  void describeWorkspace(WorkspaceOp workspace, StringRef name) {
+    auto type = cast<MemRefType>(workspace.getMemory().getType());
+    runtime::WorkspaceTensor tensor;
+    tensor.name = name.str();
+    tensor.dtype = dtypeOf(type.getElementType()).value_or(runtime::DType::F32);
+    for (AffineExpr extent : workspace.getExtents().getResults())
+      tensor.shape.push_back(toExpression(extent));
+    result.workspace.push_back(std::move(tensor));
+  }
+
+  int64_t fact(StringRef name) {
+    const int64_t *value = result.integer(name.str());
+    return value ? *value : 0;
+  }
+
+  /// What a dynamic axis has to measure.
+  Extent extentOf(StringRef role, unsigned axis) {
+    if (role == "seq_lens")
+      return Extent::exactly("requests");
+    if (role == "query")
+      return Extent::exactly("rows");
+    if (role == "index_table" || role == "attn_table")
+      return axis == 0 ? Extent::atLeast("requests")
+                       : Extent::atLeast(fact("max_blocks"));
+    if (role == "selection") {
+      if (axis == 2)
+        return Extent::exactly(fact("k"));
+      return axis == selectionRowAxis() ? Extent::exactly("rows")
+                                        : Extent::exactly(fact("index_heads"));
+    }
+    if (role == "pages" || role == "ctx")
+      return axis == 0 ? Extent::atLeast("kv_rows")
+                       : Extent::atLeast(
+                             Expression(fact("k") * fact("pages_per_block")));
+    return Extent::any(); // the pages of the key cache
+  }
+
+  unsigned selectionRowAxis() {
+    unsigned axis = 1;
+    for (auto launch : entry.getOps<LaunchOp>())
+      kernelOf(launch).walk(
+          [&](StoreRankingOp store) { axis = store.getRowAxis(); });
+    return axis;
+  }
+
+  LogicalResult describeArgument(BlockArgument value) {
+    const std::string &role = names[value.getArgNumber()];
+    static constexpr std::pair<StringLiteral, runtime::Role> roles[] = {
+        {"seq_lens", runtime::Role::SeqLens},
+        {"query", runtime::Role::Query},
+        {"keys", runtime::Role::Keys},
+        {"index_table", runtime::Role::IndexTable},
+        {"attn_table", runtime::Role::AttnTable},
+        {"selection", runtime::Role::Selection},
+        {"pages", runtime::Role::Pages},
+        {"ctx", runtime::Role::Contexts}};
+    const auto *known =
+        llvm::find_if(roles, [&](auto &pair) { return pair.first == role; });
+    if (known == std::end(roles))
+      return entry.emitOpError("argument ")
+             << value.getArgNumber() << " is used by no stage of a kernel";
+
+    auto type = cast<MemRefType>(value.getType());
+    runtime::TensorArgument argument;
+    argument.name = role;
+    // One buffer may serve two arguments (a table for both index and
+    // attention is passed twice), never the other way round.
+    if (result.argument(role))
+      return entry.emitOpError("argument ")
+             << value.getArgNumber() << " is the second '" << role << "'";
+    argument.role = known->second;
+    argument.access =
+        written[role] ? runtime::Access::Write : runtime::Access::Read;
+    std::optional<runtime::DType> dtype = dtypeOf(type.getElementType());
+    if (!dtype)
+      return entry.emitOpError("argument ")
+             << value.getArgNumber() << " has the element type "
+             << type.getElementType() << ", which no bundle can state";
+    argument.dtype = *dtype;
+    for (auto [axis, size] : llvm::enumerate(type.getShape()))
+      argument.shape.push_back(ShapedType::isDynamic(size)
+                                   ? extentOf(role, axis)
+                                   : Extent::exactly(size));
+    bool strided = role == "index_table" || role == "attn_table" ||
+                   role == "selection" || role == "pages";
+    argument.layout =
+        strided ? runtime::Layout::Rows : runtime::Layout::Contiguous;
+    result.arguments.push_back(std::move(argument));
+    return success();
+  }
+
+  void describeSymbols() {
+    result.symbols.push_back(
+        {"requests", runtime::ArgumentAxis{"seq_lens", 0}});
+    result.symbols.push_back(
+        {"rows",
+         Expression(Expression::Kind::Mul, "requests", fact("query_len"))});
+    if (result.integer("kv_heads"))
+      result.symbols.push_back(
+          {"kv_rows",
+           Expression(Expression::Kind::Mul, "rows", fact("kv_heads"))});
+  }
+
+  void describeLaunch(LaunchOp op) {
+    KernelOp kernel = kernelOf(op);
+    runtime::Launch launch;
+    launch.kernel = kernel.getSymName().str();
+    launch.source = source;
+    for (auto [axis, size] : llvm::enumerate(kernel.getGrid().getResults()))
+      launch.grid[axis] = toExpression(size);
+    launch.block = {static_cast<int64_t>(kernel.getWaves()) * kWaveLanes, 1, 1};
+    for (const KernelParameter &parameter : kernelParameters(kernel)) {
+      Value memory = op.getArguments()[parameter.argument];
+      auto argument = dyn_cast<BlockArgument>(memory);
+      std::string name = argument
+                             ? names[argument.getArgNumber()]
+                             : workspaces[memory.getDefiningOp<WorkspaceOp>()];
+      bool pointer = parameter.kind == KernelParameter::Kind::Pointer;
+      launch.arguments.push_back({pointer
+                                      ? runtime::KernelArgument::Kind::Tensor
+                                      : runtime::KernelArgument::Kind::Stride,
+                                  name, parameter.axis});
+    }
+    result.launches.push_back(std::move(launch));
+  }
+
+  func::FuncOp entry;
+  uint32_t source;
+  runtime::Entry result;
+  SmallVector<std::string> names; // of the entry's arguments: their roles
+  llvm::StringMap<bool> written;
+  llvm::DenseMap<Operation *, std::string> workspaces;
+};
+
+} // namespace
+
+FailureOr<runtime::Entry> winnow::describeEntry(func::FuncOp entry,
+                                                uint32_t source) {
+  return EntryDescriber(entry, source).describe();
+}
