@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// f32, f64 and f16 arithmetic of one lane. The host's arithmetic is IEEE
+// round-to-nearest; what differs is said at each function (CDNA4 ISA, chapter
+// "Instructions").
+#include "FloatFormats.h"
+#include "Lanes.h"
+
+#include <cmath>
+#include <limits>
+
+namespace winnow::sim {
+namespace {
+
+template <typename T> struct BitsOf;
+template <> struct BitsOf<float> {
+  using Type = uint32_t;
+  static constexpr uint32_t kQuiet = 0x00400000u, kDefaultNan = 0x7fc00000u;
+};
+template <> struct BitsOf<double> {
+  using Type = uint64_t;
+  static constexpr uint64_t kQuiet = 0x0008000000000000u,
+                            kDefaultNan = 0x7ff8000000000000u;
+};
+
+template <typename T> T quiet(T value) {
+  using B = BitsOf<T>;
+  return std::bit_cast<T>(std::bit_cast<typename B::Type>(value) | B::kQuiet);
+}
+template <typename T> bool isSignaling(T value) {
+  using B = BitsOf<T>;
+  return value != value &&
+         !(std::bit_cast<typename B::Type>(value) & B::kQuiet);
+}
+/// An invalid operation gives the positive default NaN; x86 gives the negative.
+template <typename T> T fixNan(T result, bool anyNan) {
+  return result != result && !anyNan ? std::bit_cast<T>(BitsOf<T>::kDefaultNan)
+                                     : result;
+}
+
+template <typename T> T addOf(T a, T b) {
+  return fixNan(T(a + b), a != a || b != b);
+}
+template <typename T> T mulOf(T a, T b) {
+  return fixNan(T(a * b), a != a || b != b);
+}
+template <typename T> T fmaOf(T a, T b, T c) {
+  return fixNan(T(std::fma(a, b, c)), a != a || b != b || c != c);
+}
+
+/// One NaN operand gives the other one. In IEEE mode a signaling NaN wins,
+/// quieted. +0 is larger than -0.
+template <bool Ieee, typename T> T maxOf(T a, T b) {
+  using U = typename BitsOf<T>::Type;
+  T equal = std::bit_cast<T>(U(std::bit_cast<U>(a) & std::bit_cast<U>(b)));
+  T r = a > b ? a : b > a ? b : equal;
+  r = b != b ? a : r;
+  r = a != a ? b : r;
+  if constexpr (Ieee) {
+    r = isSignaling(b) ? quiet(b) : r;
+    r = isSignaling(a) ? quiet(a) : r;
+  }
+  return r;
+}
+template <bool Ieee, typename T> T minOf(T a, T b) {
+  using U = typename BitsOf<T>::Type;
+  T equal = std::bit_cast<T>(U(std::bit_cast<U>(a) | std::bit_cast<U>(b)));
+  T r = a < b ? a : b < a ? b : equal;
+  r = b != b ? a : r;
+  r = a != a ? b : r;
+  if constexpr (Ieee) {
+    r = isSignaling(b) ? quiet(b) : r;
+    r = isSignaling(a) ? quiet(a) : r;
+  }
+  return r;
+}
+template <bool Ieee> float med3Of(float a, float b, float c) {
+  if (a != a || b != b || c != c)
+    return minOf<Ieee>(minOf<Ieee>(a, b), c);
+  return maxOf<Ieee>(minOf<Ieee>(a, b), minOf<Ieee>(maxOf<Ieee>(a, b), c));
+}
+/// IEEE 754-2019 maximum: any NaN gives a NaN.
+float maximum(float a, float b) {
+  return a != a ? quiet(a) : b != b ? quiet(b) : maxOf<false>(a, b);
+}
+float minimum(float a, float b) {
+  return a != a ? quiet(a) : b != b ? quiet(b) : minOf<false>(a, b);
+}
+
+template <auto InIeee, auto InPlain>
+void byIeee(Wave &w, const Instruction &in) {
+  if (w.mode & kModeIeee)
+    lanes<InIeee>(w, in);
+  else
+    lanes<InPlain>(w, in);
+}
+template <auto InIeee, auto InPlain>
+constexpr Operation ieeeOp(const char *name, uint32_t flags = 0) {
+  Operation op = vectorOp<InIeee>(name, flags);
+  op.handler = &byIeee<InIeee, InPlain>;
+  return op;
+}
+
+/// The transcendental units take and give no denormals.
+float flushed(float v) {
+  return std::fabs(v) < std::numeric_limits<float>::min()
+             ? std::copysign(0.0f, v)
+             : v;
+}
+float defaultNan() { return std::bit_cast<float>(0x7fc00000u); }
+/// Correctly rounded where the hardware has 1 ulp.
+template <auto F>
+constexpr auto transcendental = [](float x) {
+  if (x != x)
+    return quiet(x);
+  float r = float(F(double(flushed(x))));
+  return r != r ? defaultNan() : flushed(r);
+};
+
+float fractOf(float x) {
+  // Below one, even for tiny negative x (the ISA's clamp).
+  return x != x          ? quiet(x)
+         : std::isinf(x) ? defaultNan()
+                         : std::fmin(x - std::floor(x), 0x1.fffffep-1f);
+}
+double fractOf(double x) {
+  return x != x          ? quiet(x)
+         : std::isinf(x) ? std::bit_cast<double>(0x7ff8000000000000ull)
+                         : std::fmin(x - std::floor(x), 0x1.fffffffffffffp-1);
+}
+
+float half(Half h) { return halfToFloat(h.bits); }
+Half toHalf(float v) { return {floatToHalf(v)}; }
+
+/// a * b + c in f16 with one rounding: the product is exact in double, the sum
+/// is rounded to odd there so that the second rounding does no harm.
+Half fmaHalf(Half a, Half b, Half c) {
+  double product = double(half(a)) * double(half(b)), addend = half(c);
+  double sum = product + addend;
+  if (std::isnan(sum) || std::isinf(sum))
+    return toHalf(float(sum));
+  double back = sum - product;
+  double lost = (product - (sum - back)) + (addend - back);
+  uint64_t bits = std::bit_cast<uint64_t>(sum);
+  if (lost != 0 && !(bits & 1))
+    sum = std::bit_cast<double>((lost > 0) == (sum > 0) ? bits + 1 : bits - 1);
+  return {doubleToHalf(sum)};
+}
+
+template <typename T> int frexpExponent(T x) {
+  int e = 0;
+  if (std::isfinite(x) && x != 0)
+    std::frexp(x, &e);
+  return e;
+}
+template <typename T> T frexpMantissa(T x) {
+  int e = 0;
+  return std::isfinite(x) ? std::frexp(x, &e) : x != x ? quiet(x) : x;
+}
+
+template <typename T> T divFixup(T quotient, T denominator, T numerator) {
+  bool sign = std::signbit(denominator) != std::signbit(numerator);
+  T zero = sign ? -T(0) : T(0);
+  T infinity = std::numeric_limits<T>::infinity();
+  if (numerator != numerator)
+    return quiet(numerator);
+  if (denominator != denominator)
+    return quiet(denominator);
+  if ((denominator == 0 && numerator == 0) ||
+      (std::isinf(denominator) && std::isinf(numerator)))
+    return std::bit_cast<T>(BitsOf<T>::kDefaultNan);
+  if (denominator == 0 || std::isinf(numerator))
+    return sign ? -infinity : infinity;
+  if (std::isinf(denominator) || numerator == 0)
+    return zero;
+  T magnitude = std::fabs(quotient);
+  return sign ? -magnitude : magnitude;
+}
+
+/// v_div_scale: scales one of a division's operands out of the range where the
+/// refinement would over- or underflow; VCC says that v_div_fmas scales back.
+template <typename T> struct Scaled {
+  T value;
+  bool flag;
+};
+template <typename T> Scaled<T> divScale(T s0, T denominator, T numerator) {
+  constexpr int step = sizeof(T) == 4 ? 64 : 128;
+  constexpr int farApart = sizeof(T) == 4 ? 96 : 768;
+  constexpr int smallExponent = sizeof(T) == 4 ? 23 : 53;
+  constexpr int bias = sizeof(T) == 4 ? 127 : 1023;
+  auto field = [](T v) {
+    return std::fpclassify(v) == FP_SUBNORMAL || v == 0 ? 0
+                                                        : std::ilogb(v) + bias;
+  };
+  auto isDenormal = [](T v) { return std::fpclassify(v) == FP_SUBNORMAL; };
+  auto same = [](T a, T b) { return a == b; };
+  if (numerator == 0 || denominator == 0)
+    return {std::bit_cast<T>(BitsOf<T>::kDefaultNan), false};
+  if (!std::isfinite(numerator) || !std::isfinite(denominator))
+    return {s0, false};
+  if (field(numerator) - field(denominator) >= farApart)
+    return {same(s0, denominator) ? std::ldexp(s0, step) : s0, true};
+  if (isDenormal(denominator))
+    return {std::ldexp(s0, step), false};
+  bool inverse = isDenormal(T(1) / denominator);
+  bool ratio = isDenormal(numerator / denominator);
+  if (inverse && ratio)
+    return {same(s0, denominator) ? std::ldexp(s0, step) : s0, true};
+  if (inverse)
+    return {std::ldexp(s0, -step), false};
+  if (ratio)
+    return {same(s0, numerator) ? std::ldexp(s0, step) : s0, true};
+  if (field(numerator) <= smallExponent)
+    return {std::ldexp(s0, step), false};
+  return {s0, false};
+}
+
+template <typename T> void divScaleHandler(Wave &w, const Instruction &in) {
+  LaneBuffer buffers[3], out;
+  LaneView a = source<T>(w, in, 0, buffers[0]);
+  LaneView b = source<T>(w, in, 1, buffers[1]);
+  LaneView c = source<T>(w, in, 2, buffers[2]);
+  uint8_t flags[kLanes];
+  for (unsigned l = 0; l < kLanes; ++l) {
+    Scaled<T> s =
+        divScale(laneValue<T>(a, l), laneValue<T>(b, l), laneValue<T>(c, l));
+    setLane(out, l, s.value);
+    flags[l] = s.flag;
+  }
+  result<T>(w, in, out);
+  w.setPair(in.scalarDestination, packMask(flags) & w.exec());
+}
+template <typename T> void divFmasHandler(Wave &w, const Instruction &in) {
+  constexpr int step = sizeof(T) == 4 ? 64 : 128;
+  LaneBuffer buffers[3], out;
+  LaneView a = source<T>(w, in, 0, buffers[0]);
+  LaneView b = source<T>(w, in, 1, buffers[1]);
+  LaneView c = source<T>(w, in, 2, buffers[2]);
+  uint64_t vcc = w.vcc();
+  for (unsigned l = 0; l < kLanes; ++l) {
+    T addend = laneValue<T>(c, l);
+    T r = fmaOf(laneValue<T>(a, l), laneValue<T>(b, l), addend);
+    if (vcc >> l & 1)
+      r = std::ldexp(r, std::fabs(addend) >= T(1) ? step : -step);
+    setLane(out, l, r);
+  }
+  result<T>(w, in, out);
+}
+template <typename T>
+constexpr Operation ternary(const char *name, Handler handler,
+                            uint32_t flags = 0) {
+  ValueType t = typeOf<T>();
+  return {name, handler, InstructionClass::Valu, t, {t, t, t}, flags};
+}
+
+constexpr auto addF32 = [](float a, float b) { return addOf(a, b); };
+constexpr auto subF32 = [](float a, float b) { return addOf(a, -b); };
+constexpr auto subrevF32 = [](float a, float b) { return addOf(b, -a); };
+constexpr auto fmaF32 = [](float a, float b, float c) {
+  return fmaOf(a, b, c);
+};
+constexpr auto fmaF64 = [](double a, double b, double c) {
+  return fmaOf(a, b, c);
+};
+template <typename T, bool Ieee>
+constexpr auto maxFn = [](T a, T b) { return maxOf<Ieee>(a, b); };
+template <typename T, bool Ieee>
+constexpr auto minFn = [](T a, T b) { return minOf<Ieee>(a, b); };
+template <bool Ieee>
+constexpr auto max3Fn =
+    [](float a, float b, float c) { return maxOf<Ieee>(maxOf<Ieee>(a, b), c); };
+template <bool Ieee>
+constexpr auto min3Fn =
+    [](float a, float b, float c) { return minOf<Ieee>(minOf<Ieee>(a, b), c); };
+template <bool Ieee>
+constexpr auto med3Fn =
+    [](float a, float b, float c) { return med3Of<Ieee>(a, b, c); };
+template <bool Ieee>
+constexpr auto maxHalf =
+    [](Half a, Half b) { return toHalf(maxOf<Ieee>(half(a), half(b))); };
+template <bool Ieee>
+constexpr auto minHalf =
+    [](Half a, Half b) { return toHalf(minOf<Ieee>(half(a), half(b))); };
+
+const Operation table[] = {
+    vectorOp<addF32>("v_add_f32"),
+    vectorOp<subF32>("v_sub_f32"),
+    vectorOp<subrevF32>("v_subrev_f32"),
+    vectorOp<[](float a, float b) { return mulOf(a, b); }>("v_mul_f32"),
+    vectorOp<[](float a, float b) {
+      return a == 0 || b == 0 ? 0.0f : mulOf(a, b);
+    }>("v_mul_legacy_f32"),
+    vectorOp<fmaF32>("v_fma_f32"),
+    vectorOp<fmaF32>("v_fmac_f32", kAccumulates),
+    vectorOp<fmaF32>("v_fmamk_f32"),
+    vectorOp<fmaF32>("v_fmaak_f32"),
+    ieeeOp<maxFn<float, true>, maxFn<float, false>>("v_max_f32"),
+    ieeeOp<minFn<float, true>, minFn<float, false>>("v_min_f32"),
+    ieeeOp<max3Fn<true>, max3Fn<false>>("v_max3_f32"),
+    ieeeOp<min3Fn<true>, min3Fn<false>>("v_min3_f32"),
+    ieeeOp<med3Fn<true>, med3Fn<false>>("v_med3_f32"),
+    vectorOp<[](float a, float b, float c) {
+      return maximum(maximum(a, b), c);
+    }>("v_maximum3_f32"),
+    vectorOp<[](float a, float b, float c) {
+      return minimum(minimum(a, b), c);
+    }>("v_minimum3_f32"),
+    vectorOp<[](float x) { return x != x ? quiet(x) : std::trunc(x); }>(
+        "v_trunc_f32"),
+    vectorOp<[](float x) { return x != x ? quiet(x) : std::ceil(x); }>(
+        "v_ceil_f32"),
+    vectorOp<[](float x) { return x != x ? quiet(x) : std::nearbyint(x); }>(
+        "v_rndne_f32"),
+    vectorOp<[](float x) { return x != x ? quiet(x) : std::floor(x); }>(
+        "v_floor_f32"),
+    vectorOp<[](float x) { return fractOf(x); }>("v_fract_f32"),
+    vectorOp<transcendental<[](double x) { return std::exp2(x); }>>(
+        "v_exp_f32"),
+    vectorOp<transcendental<[](double x) { return std::log2(x); }>>(
+        "v_log_f32"),
+    vectorOp<transcendental<[](double x) { return 1 / x; }>>("v_rcp_f32"),
+    vectorOp<transcendental<[](double x) { return 1 / x; }>>("v_rcp_iflag_f32"),
+    vectorOp<transcendental<[](double x) { return 1 / std::sqrt(x); }>>(
+        "v_rsq_f32"),
+    vectorOp<transcendental<[](double x) { return std::sqrt(x); }>>(
+        "v_sqrt_f32"),
+    vectorOp<transcendental<[](double x) {
+      return std::sin(6.283185307179586476925 * (x - std::floor(x)));
+    }>>("v_sin_f32"),
+    vectorOp<transcendental<[](double x) {
+      return std::cos(6.283185307179586476925 * (x - std::floor(x)));
+    }>>("v_cos_f32"),
+    vectorOp<[](float x) { return frexpExponent(x); }>("v_frexp_exp_i32_f32"),
+    vectorOp<[](float x) { return frexpMantissa(x); }>("v_frexp_mant_f32"),
+    vectorOp<[](float x, int32_t n) {
+      return x != x ? quiet(x) : std::ldexp(x, n);
+    }>("v_ldexp_f32"),
+    vectorOp<[](float q, float d, float n) { return divFixup(q, d, n); }>(
+        "v_div_fixup_f32"),
+    ternary<float>("v_div_scale_f32", divScaleHandler<float>,
+                   kScalarDestination),
+    ternary<float>("v_div_fmas_f32", divFmasHandler<float>),
+
+    vectorOp<[](double a, double b) { return addOf(a, b); }>("v_add_f64"),
+    vectorOp<[](double a, double b) { return mulOf(a, b); }>("v_mul_f64"),
+    vectorOp<fmaF64>("v_fma_f64"),
+    vectorOp<fmaF64>("v_fmac_f64", kAccumulates),
+    ieeeOp<maxFn<double, true>, maxFn<double, false>>("v_max_f64"),
+    ieeeOp<minFn<double, true>, minFn<double, false>>("v_min_f64"),
+    vectorOp<[](double x) { return x != x ? quiet(x) : std::trunc(x); }>(
+        "v_trunc_f64"),
+    vectorOp<[](double x) { return x != x ? quiet(x) : std::ceil(x); }>(
+        "v_ceil_f64"),
+    vectorOp<[](double x) { return x != x ? quiet(x) : std::nearbyint(x); }>(
+        "v_rndne_f64"),
+    vectorOp<[](double x) { return x != x ? quiet(x) : std::floor(x); }>(
+        "v_floor_f64"),
+    vectorOp<[](double x) { return fractOf(x); }>("v_fract_f64"),
+    vectorOp<[](double x) { return frexpExponent(x); }>("v_frexp_exp_i32_f64"),
+    vectorOp<[](double x) { return frexpMantissa(x); }>("v_frexp_mant_f64"),
+    vectorOp<[](double x, int32_t n) {
+      return x != x ? quiet(x) : std::ldexp(x, n);
+    }>("v_ldexp_f64"),
+    vectorOp<[](double q, double d, double n) { return divFixup(q, d, n); }>(
+        "v_div_fixup_f64"),
+    vectorOp<[](double x) { return x != x ? quiet(x) : 1 / x; }>("v_rcp_f64"),
+    vectorOp<[](double x) { return fixNan(std::sqrt(x), x != x); }>(
+        "v_sqrt_f64"),
+    vectorOp<[](double x) { return fixNan(1 / std::sqrt(x), x != x); }>(
+        "v_rsq_f64"),
+    ternary<double>("v_div_scale_f64", divScaleHandler<double>,
+                    kScalarDestination),
+    ternary<double>("v_div_fmas_f64", divFmasHandler<double>),
+
+    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(a), half(b))); }>(
+        "v_add_f16"),
+    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(a), -half(b))); }>(
+        "v_sub_f16"),
+    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(b), -half(a))); }>(
+        "v_subrev_f16"),
+    vectorOp<[](Half a, Half b) { return toHalf(mulOf(half(a), half(b))); }>(
+        "v_mul_f16"),
+    vectorOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); }>(
+        "v_fma_f16", kKeepsOtherHalf),
+    ieeeOp<maxHalf<true>, maxHalf<false>>("v_max_f16"),
+    ieeeOp<minHalf<true>, minHalf<false>>("v_min_f16"),
+};
+
+} // namespace
+
+std::span<const Operation> vectorFloatOperations() { return table; }
+
+} // namespace winnow::sim

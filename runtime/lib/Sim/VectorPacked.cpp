@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// VOP3P: two lanes of 16 bits in a register, two of f32 in a register pair, the
+// mixed-precision fma and the dot products.
+#include "FloatFormats.h"
+#include "Lanes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace winnow::sim {
+namespace {
+
+float canonical(float r, bool anyNan) {
+  return r != r && !anyNan ? std::bit_cast<float>(0x7fc00000u) : r;
+}
+
+/// The 16-bit half of source `which` that the low or high result lane uses,
+/// negated as the modifiers say.
+struct Halves {
+  uint16_t low[kLanes], high[kLanes];
+};
+void readHalves(Wave &w, const Instruction &in, unsigned which, bool isFloat16,
+                Halves &out) {
+  const Operand &s = in.source[which];
+  LaneBuffer buffer;
+  const uint32_t *values = buffer.low;
+  if (s.kind == Operand::Kind::Vgpr) {
+    values = w.row(s.index);
+  } else {
+    uint32_t value = readScalar32(w, s);
+    std::fill(buffer.low, buffer.low + kLanes, value);
+  }
+  uint16_t flipLow = isFloat16 && s.negate ? 0x8000 : 0;
+  uint16_t flipHigh = isFloat16 && s.negateHigh ? 0x8000 : 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    out.low[l] = uint16_t((s.highHalf ? values[l] >> 16 : values[l]) ^ flipLow);
+    out.high[l] =
+        uint16_t((s.highOfHigh ? values[l] >> 16 : values[l]) ^ flipHigh);
+  }
+}
+
+template <typename T> T fromBits(uint16_t bits) {
+  return std::bit_cast<T>(bits);
+}
+
+/// Fn works on one 16-bit lane.
+template <auto Fn> void packed16(Wave &w, const Instruction &in) {
+  using S = Signature<decltype(Fn)>;
+  S::with([&]<typename R, typename... A>() {
+    constexpr bool isHalf = std::is_same_v<R, Half>;
+    if (isHalf && !w.plainFloat)
+      return w.stop(in, "packed f16 with flushed denormals is not simulated");
+    if (in.clamp)
+      return w.stop(in, "clamp of a packed result is not simulated");
+    Halves sources[sizeof...(A)];
+    for (unsigned i = 0; i < sizeof...(A); ++i) {
+      if (!isHalf && (in.source[i].negate || in.source[i].negateHigh))
+        return w.stop(in, "neg of a packed integer is not simulated");
+      readHalves(w, in, i, isHalf, sources[i]);
+    }
+    LaneBuffer out;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      for (unsigned l = 0; l < kLanes; ++l) {
+        uint16_t low =
+            std::bit_cast<uint16_t>(R(Fn(fromBits<A>(sources[I].low[l])...)));
+        uint16_t high =
+            std::bit_cast<uint16_t>(R(Fn(fromBits<A>(sources[I].high[l])...)));
+        out.low[l] = uint32_t(high) << 16 | low;
+      }
+    }(std::index_sequence_for<A...>());
+    commit(w, in.destination.index, out.low, w.exec());
+  });
+}
+template <auto Fn> constexpr Operation packedOp(const char *name) {
+  Operation op{name, &packed16<Fn>, InstructionClass::Valu};
+  op.flags = kPacked;
+  Signature<decltype(Fn)>::with([&]<typename R, typename... A>() {
+    constexpr ValueType t =
+        std::is_same_v<R, Half> ? ValueType::PackedF16 : ValueType::PackedB16;
+    op.result = t;
+    for (unsigned i = 0; i < sizeof...(A); ++i)
+      op.sources[i] = t;
+  });
+  return op;
+}
+
+/// f32 of source `which` for the low or high result lane.
+void readPairs(Wave &w, const Instruction &in, unsigned which, LaneBuffer &b) {
+  const Operand &s = in.source[which];
+  uint32_t flipLow = s.negate ? 0x80000000u : 0;
+  uint32_t flipHigh = s.negateHigh ? 0x80000000u : 0;
+  if (s.kind == Operand::Kind::Vgpr) {
+    const uint32_t *low = w.row(s.index + (s.highHalf ? 1 : 0));
+    const uint32_t *high = w.row(s.index + (s.highOfHigh ? 1 : 0));
+    for (unsigned l = 0; l < kLanes; ++l) {
+      b.low[l] = low[l] ^ flipLow;
+      b.high[l] = high[l] ^ flipHigh;
+    }
+    return;
+  }
+  uint64_t value = s.kind == Operand::Kind::Sgpr ? w.pair(s.index) : s.value;
+  std::fill(b.low, b.low + kLanes,
+            uint32_t(s.highHalf ? value >> 32 : value) ^ flipLow);
+  std::fill(b.high, b.high + kLanes,
+            uint32_t(s.highOfHigh ? value >> 32 : value) ^ flipHigh);
+}
+template <auto Fn> void packed32(Wave &w, const Instruction &in) {
+  using S = Signature<decltype(Fn)>;
+  S::with([&]<typename R, typename... A>() {
+    if (!w.plainFloat)
+      return w.stop(in, "packed f32 with flushed denormals is not simulated");
+    if (in.clamp)
+      return w.stop(in, "clamp of a packed result is not simulated");
+    LaneBuffer sources[sizeof...(A)], out;
+    for (unsigned i = 0; i < sizeof...(A); ++i)
+      readPairs(w, in, i, sources[i]);
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      for (unsigned l = 0; l < kLanes; ++l) {
+        out.low[l] = std::bit_cast<uint32_t>(
+            R(Fn(std::bit_cast<A>(sources[I].low[l])...)));
+        out.high[l] = std::bit_cast<uint32_t>(
+            R(Fn(std::bit_cast<A>(sources[I].high[l])...)));
+      }
+    }(std::index_sequence_for<A...>());
+    commit(w, in.destination.index, out.low, w.exec());
+    commit(w, in.destination.index + 1, out.high, w.exec());
+  });
+}
+template <auto Fn> constexpr Operation packed32Op(const char *name) {
+  Operation op{name, &packed32<Fn>, InstructionClass::Valu};
+  op.flags = kPacked;
+  op.result = ValueType::PackedF32;
+  Signature<decltype(Fn)>::with([&]<typename R, typename... A>() {
+    for (unsigned i = 0; i < sizeof...(A); ++i)
+      op.sources[i] = ValueType::PackedF32;
+  });
+  return op;
+}
+
+/// v_fma_mix: op_sel_hi says f16, op_sel which half; neg_hi is abs.
+float readMixed(Wave &w, const Operand &s, unsigned lane) {
+  uint32_t bits =
+      s.kind == Operand::Kind::Vgpr ? w.row(s.index)[lane] : readScalar32(w, s);
+  float v = s.highOfHigh ? halfToFloat(uint16_t(s.highHalf ? bits >> 16 : bits))
+                         : std::bit_cast<float>(bits);
+  uint32_t raw = std::bit_cast<uint32_t>(v);
+  if (s.negateHigh)
+    raw &= 0x7fffffff;
+  if (s.negate)
+    raw ^= 0x80000000;
+  return std::bit_cast<float>(raw);
+}
+enum class MixResult { F32, Low, High };
+template <MixResult Kind> void fmaMix(Wave &w, const Instruction &in) {
+  if (!w.plainFloat)
+    return w.stop(in, "a mixed fma with flushed denormals is not simulated");
+  for (const Operand &s : in.source)
+    if (s.kind == Operand::Kind::Constant && s.highOfHigh)
+      return w.stop(in, "a constant as f16 of a mixed fma is not simulated");
+  LaneBuffer out;
+  const uint32_t *old = w.row(in.destination.index);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    float a = readMixed(w, in.source[0], l), b = readMixed(w, in.source[1], l),
+          c = readMixed(w, in.source[2], l);
+    float r = canonical(std::fma(a, b, c), a != a || b != b || c != c);
+    if (in.clamp)
+      r = r > 0 ? std::fmin(r, 1.0f) : 0.0f;
+    if (Kind == MixResult::F32)
+      out.low[l] = std::bit_cast<uint32_t>(r);
+    else if (Kind == MixResult::Low)
+      out.low[l] = (old[l] & 0xffff0000) | floatToHalf(r);
+    else
+      out.low[l] = (old[l] & 0xffff) | uint32_t(floatToHalf(r)) << 16;
+  }
+  commit(w, in.destination.index, out.low, w.exec());
+}
+constexpr Operation mixOp(const char *name, Handler handler) {
+  return {name,
+          handler,
+          InstructionClass::Valu,
+          ValueType::B32,
+          {ValueType::F32, ValueType::F32, ValueType::F32},
+          uint32_t(kPacked | kMixed)};
+}
+
+void movePair(Wave &w, const Instruction &in) {
+  // op_sel[0] picks the half of src0 for the low result, op_sel[1] that of
+  // src1 for the high one.
+  auto pick = [&](const Operand &s, uint32_t *to) {
+    if (s.kind == Operand::Kind::Vgpr) {
+      std::memcpy(to, w.row(s.index + s.highHalf), kLanes * 4);
+      return;
+    }
+    uint64_t value = s.kind == Operand::Kind::Sgpr ? w.pair(s.index) : s.value;
+    std::fill(to, to + kLanes, uint32_t(s.highHalf ? value >> 32 : value));
+  };
+  LaneBuffer out;
+  pick(in.source[0], out.low);
+  pick(in.source[1], out.high);
+  commit(w, in.destination.index, out.low, w.exec());
+  commit(w, in.destination.index + 1, out.high, w.exec());
+}
+
+using u16 = uint16_t;
+using i16 = int16_t;
+float f(Half h) { return halfToFloat(h.bits); }
+Half h(float v) { return {floatToHalf(v)}; }
+
+const Operation table[] = {
+    packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_u16"),
+    packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_i16"),
+    packedOp<[](u16 a, u16 b) { return u16(a - b); }>("v_pk_sub_u16"),
+    packedOp<[](u16 a, u16 b) { return u16(a - b); }>("v_pk_sub_i16"),
+    packedOp<[](u16 a, u16 b) { return u16(uint32_t(a) * b); }>(
+        "v_pk_mul_lo_u16"),
+    packedOp<[](u16 a, u16 b, u16 c) { return u16(uint32_t(a) * b + c); }>(
+        "v_pk_mad_u16"),
+    packedOp<[](u16 a, u16 b, u16 c) { return u16(uint32_t(a) * b + c); }>(
+        "v_pk_mad_i16"),
+    packedOp<[](u16 a, u16 b) { return u16(b << (a & 15)); }>(
+        "v_pk_lshlrev_b16"),
+    packedOp<[](u16 a, u16 b) { return u16(b >> (a & 15)); }>(
+        "v_pk_lshrrev_b16"),
+    packedOp<[](u16 a, i16 b) { return u16(b >> (a & 15)); }>(
+        "v_pk_ashrrev_i16"),
+    packedOp<[](u16 a, u16 b) { return std::max(a, b); }>("v_pk_max_u16"),
+    packedOp<[](u16 a, u16 b) { return std::min(a, b); }>("v_pk_min_u16"),
+    packedOp<[](i16 a, i16 b) { return std::max(a, b); }>("v_pk_max_i16"),
+    packedOp<[](i16 a, i16 b) { return std::min(a, b); }>("v_pk_min_i16"),
+    packedOp<[](Half a, Half b) {
+      return h(canonical(f(a) + f(b), std::isnan(f(a)) || std::isnan(f(b))));
+    }>("v_pk_add_f16"),
+    packedOp<[](Half a, Half b) {
+      return h(canonical(f(a) * f(b), std::isnan(f(a)) || std::isnan(f(b))));
+    }>("v_pk_mul_f16"),
+    packed32Op<[](float a, float b) {
+      return canonical(a + b, a != a || b != b);
+    }>("v_pk_add_f32"),
+    packed32Op<[](float a, float b) {
+      return canonical(a * b, a != a || b != b);
+    }>("v_pk_mul_f32"),
+    packed32Op<[](float a, float b, float c) {
+      return canonical(std::fma(a, b, c), a != a || b != b || c != c);
+    }>("v_pk_fma_f32"),
+    mixOp("v_fma_mix_f32", &fmaMix<MixResult::F32>),
+    mixOp("v_fma_mixlo_f16", &fmaMix<MixResult::Low>),
+    mixOp("v_fma_mixhi_f16", &fmaMix<MixResult::High>),
+    {"v_pk_mov_b32",
+     &movePair,
+     InstructionClass::Valu,
+     ValueType::B64,
+     {ValueType::B64, ValueType::B64, ValueType::None},
+     kPacked},
+};
+
+} // namespace
+
+std::span<const Operation> vectorPackedOperations() { return table; }
+
+} // namespace winnow::sim
