@@ -86,17 +86,18 @@ std::vector<Value> bad(const Facts &facts, const Limit &limit) {
 void assign(const Contract &contract, Facts &facts, const std::string &name,
             const Value &value) {
   const FactInfo *fact = findFact(name);
-  const auto *wanted = std::get_if<int64_t>(&value);
-  if (!fact || fact->derivation == FactInfo::Derivation::None || !wanted) {
+  if (!fact || fact->derivation == FactInfo::Derivation::None ||
+      !std::holds_alternative<int64_t>(value)) {
     facts[name] = value;
     return;
   }
+  int64_t wanted = std::get<int64_t>(value);
   // Move the source that no other limit holds in place.
-  if (isLimited(contract, fact->dividend) && *wanted > 0)
+  if (isLimited(contract, fact->dividend) && wanted > 0)
     facts[fact->divisor] =
-        std::max<int64_t>(1, number(facts, fact->dividend) / *wanted);
+        std::max<int64_t>(1, number(facts, fact->dividend) / wanted);
   else
-    facts[fact->dividend] = *wanted * number(facts, fact->divisor);
+    facts[fact->dividend] = wanted * number(facts, fact->divisor);
 }
 
 Facts meeting(const Contract &contract, const Limit &limit) {

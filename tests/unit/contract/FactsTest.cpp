@@ -147,7 +147,7 @@ TEST(Facts, JsonRefusals) {
 }
 
 TEST(Facts, VocabularyRefusals) {
-  auto error = [](std::string fact) {
+  auto error = [](const std::string &fact) {
     Result<Vocabulary> read = parseVocabulary(
         R"({"format": "winnow-facts", "version": 1, "device_structs": ["Score"],
             "facts": [{"name": "a", "kind": "int", "subject": "a", "found": "x"},

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Describe.h.
+#include "Describe.h"
+
+#include <map>
+
+namespace winnow::contract::test {
+
+namespace {
+
+class Describer {
+public:
+  explicit Describer(const Facts &facts) : facts(withDerived(facts)) {}
+
+  std::string write(const std::string &contract) {
+    std::string dtype = text("query_dtype");
+    add("q",
+        text("query_rows") + "x" + text("index_heads") + "x" +
+            text("head_dim") + "x" + dtype,
+        strides("query_layout", "index_heads", "head_dim"));
+    add("keys",
+        "?x" + text("block_size") + "x" + text("head_dim") + "x" +
+            text("key_dtype"),
+        strides("key_layout", "block_size", "head_dim"));
+    add("table", text("index_table_rows") + "x?x" + text("table_dtype"));
+    add("lens", text("seq_lens_rows") + "xi32");
+    add("idx", text("index_heads") + "x?x" + text("k") + "xi32");
+    bool table = text("emits_page_table") == "true";
+    if (table) {
+      add("attn",
+          text("attention_table_rows") + "x?x" + text("attention_table_dtype"));
+      add("pages", "?x?xi32");
+      add("ctx", "?xi32");
+    }
+
+    std::string rows = "!winnow.rows<query_len = " + text("query_len") + ">";
+    std::string shape = "query_len = " + text("query_len") +
+                        ", heads = " + text("index_heads") +
+                        ", block_size = " + text("block_size");
+    std::string scores = "!winnow.scores<" + shape + ">";
+    std::string selection =
+        "!winnow.selection<" + shape + ", k = " + text("k") + ">";
+    std::string body =
+        "func.func @described(" + arguments +
+        ") attributes {winnow.entry, winnow.contract = \"" + contract +
+        "\", winnow.bounds = {max_seq_len = " + text("max_seq_len") +
+        ", max_requests = " + text("max_requests") +
+        "}, winnow.attention = {kv_heads = " + text("kv_heads") +
+        ", page_size = " + text("attention_page_tokens") + "}} {\n" +
+        "  %rows = winnow.uniform_rows %lens {query_len = " +
+        text("query_len") + "} : " + types["lens"] + "\n" +
+        "  %scores = winnow.block_score %q, %keys[%table] on %rows {reduce = " +
+        text("score_reduction") + ", init_blocks = " + text("init_blocks") +
+        ", local_blocks = " + text("local_blocks") + "} : " + types["q"] +
+        ", " + types["keys"] + ", " + types["table"] + ", " + rows + "\n" +
+        "  %selection = winnow.topk %scores {k = " + text("k") +
+        ", ties = " + text("ties") + ", order = " + text("order") +
+        "} : " + scores + "\n" +
+        "  winnow.store_selection %selection, %idx : " + selection + ", " +
+        types["idx"] + "\n";
+    if (table)
+      body += "  winnow.remap_pages %selection via %attn into %pages, %ctx "
+              "{pages_per_block = " +
+              text("pages_per_block") + ", kv_heads = " + text("kv_heads") +
+              "} : " + selection + ", " + types["attn"] + ", " +
+              types["pages"] + ", " + types["ctx"] + "\n";
+    return body + "  return\n}\n";
+  }
+
+private:
+  std::string text(const std::string &fact) {
+    auto it = facts.find(fact);
+    return it == facts.end() ? "?" : valueText(it->second);
+  }
+
+  /// A padded layout where the fact asks for one.
+  std::string strides(const std::string &layout, const std::string &middle,
+                      const std::string &inner) {
+    if (text(layout) == "contiguous")
+      return "";
+    int64_t row = 2 * std::get<int64_t>(facts.at(inner));
+    int64_t outer = row * std::get<int64_t>(facts.at(middle));
+    return ", strided<[" + std::to_string(outer) + ", " + std::to_string(row) +
+           ", 1]>";
+  }
+
+  void add(const std::string &name, const std::string &shape,
+           const std::string &layout = "") {
+    types[name] = "memref<" + shape + layout + ">";
+    arguments += (arguments.empty() ? "%" : ", %") + name + ": " + types[name];
+  }
+
+  Facts facts;
+  std::map<std::string, std::string> types;
+  std::string arguments;
+};
+
+} // namespace
+
+std::string describe(const Facts &facts, const std::string &contract) {
+  return Describer(facts).write(contract);
+}
+
+} // namespace winnow::contract::test
