@@ -55,10 +55,9 @@ WINNOW_DEVICE i32 wave_index() {
 /// Memory at large, as opposed to a pointer that might be to LDS.
 template <class T> using Global = T __attribute__((address_space(1)));
 
-/// Holds an address that is the same in all lanes in scalar registers, so that
-/// loads add a lane's 32-bit offset to it for free. Without this the compiler
-/// adds the loop-invariant lane offset first and is left with 64-bit vector
-/// additions in the loop.
+/// Holds an address that is the same in all lanes in scalar registers. Without
+/// this the compiler folds a loop-invariant lane offset into it first, and is
+/// left with more 64-bit vector additions in the loop.
 WINNOW_DEVICE const Global<u8> *scalar_base(const u8 *address) {
   const u64 bits = reinterpret_cast<u64>(address);
   const u32 low = __builtin_amdgcn_readfirstlane(static_cast<u32>(bits));

@@ -53,8 +53,8 @@ template <class Score> struct Best {
 /// The byte at which a lane's first 16 bytes of a 128-byte row begin.
 WINNOW_DEVICE i32 lane_row_offset() { return lane_index() / 16 * 16; }
 
-/// The queries of a request are contiguous. Matrix rows without one are zero,
-/// and a wave without blocks does not wait for any.
+/// The queries of a request are contiguous, `q` is aligned to 16 bytes. Matrix
+/// rows without a query are zero, and a wave without blocks waits for none.
 template <class Score>
 WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
   static_assert(Score::kHeadDim == 128, "one instruction covers 128 bytes");
@@ -69,8 +69,9 @@ WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
   return {__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7)};
 }
 
-/// Asks for all keys of a slice at once. A key is used once a step, so the
-/// loads are marked not to displace what the caches hold.
+/// Asks for all keys of a slice at once; `keys` is aligned to 16 bytes. A key
+/// is used once a step, so the loads are marked not to displace what the caches
+/// hold.
 template <class Score>
 WINNOW_DEVICE KeyTiles<Score> load_key_tiles(const u8 *keys, i32 page,
                                              i32 slice) {
@@ -161,20 +162,36 @@ WINNOW_DEVICE float max_of_numbers(float a, float b) {
   return __builtin_amdgcn_fmed3f(a, b, 1e29f);
 }
 
-/// The block's score for the query of this lane: the maximum over the 16 lanes
-/// that share a query.
+/// One step of a maximum over lanes. Lanes with bit `N` clear go on with `a`,
+/// the others with `b`, each with what its partner knows of it.
+template <i32 N> WINNOW_DEVICE float join(float a, float b) {
+  const bool takes_b = lane_index() & N;
+  return max_of_numbers(takes_b ? b : a, partner<N>(takes_b ? a : b));
+}
+template <i32 N> WINNOW_DEVICE float join(float a) {
+  return max_of_numbers(a, partner<N>(a));
+}
+
+/// The block's score for the query of this lane (result_of_lane): the maximum
+/// over the 16 lanes that share a query. With more results than one, each step
+/// halves how many a lane carries.
 template <class Score> WINNOW_DEVICE float reduce(const Best<Score> &best) {
-  float own = kNoScore;
-#pragma unroll
-  for (i32 i = 0; i < kResults<Score>; ++i) {
-    float score = best.result[i];
-    score = max_of_numbers(score, rotate_row<8>(score));
-    score = max_of_numbers(score, rotate_row<4>(score));
-    score = max_of_numbers(score, rotate_row<2>(score));
-    score = max_of_numbers(score, rotate_row<1>(score));
-    own = i == 0 || lane_index() % 16 == i ? score : own;
+  constexpr i32 results = kResults<Score>;
+  float score;
+  if constexpr (results <= 2) {
+    if constexpr (results == 2)
+      score = join<8>(best.result[0], best.result[1]);
+    else
+      score = join<8>(best.result[0]);
+    score = join<4>(score);
+  } else {
+    const float first = join<8>(best.result[0], best.result[1]);
+    if constexpr (results == 4)
+      score = join<4>(first, join<8>(best.result[2], best.result[3]));
+    else
+      score = join<4>(first, join<8>(best.result[2]));
   }
-  return own;
+  return join<1>(join<2>(score));
 }
 
 } // namespace winnow

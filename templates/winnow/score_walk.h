@@ -32,6 +32,12 @@ WINNOW_DEVICE constexpr i32 query_of_row(i32 matrix_row) {
   return matrix_row % 4 * 4 + matrix_row / 4;
 }
 
+/// The result register whose maximum a lane ends up with: reduce() parts them
+/// by bit 3 of the lane number, then by bit 2.
+WINNOW_DEVICE constexpr i32 result_of_lane(i32 lane) {
+  return lane / 8 % 2 + lane / 4 % 2 * 2;
+}
+
 /// What one wave has to do. Scalar members are the same in all lanes.
 template <class Score> struct ScoreTask {
   i32 request;     ///< scalar
@@ -40,8 +46,8 @@ template <class Score> struct ScoreTask {
   i32 full_blocks; ///< scalar: blocks that every row sees whole
   /// c(n) of the query in result register i of this lane.
   i32 visible[kResults<Score>];
-  /// The query whose score this lane stores, and nb(n) of its row: 0 in lanes
-  /// that store none.
+  /// The query whose score this lane ends up with, and nb(n) of its row: 0 in
+  /// lanes that do not store it.
   i32 query;
   i32 block_count;
 };
@@ -63,14 +69,14 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
   task.full_blocks =
       read_first_lane(causal_length<Score>(length, 0)) / Score::kBlockSize;
 
-  const i32 lane = lane_index() % 16, group = lane_index() / 16;
+  const i32 lane = lane_index(), group = lane / 16;
   for (i32 i = 0; i < kResults<Score>; ++i)
     task.visible[i] =
         causal_length<Score>(length, (4 * i + group) / Score::kHeads);
-  task.query = 4 * lane + group;
+  task.query = 4 * result_of_lane(lane) + group;
+  const bool stores = lane % 4 == 0 && task.query < kQueries<Score>;
   const i32 visible = causal_length<Score>(length, task.query / Score::kHeads);
-  task.block_count =
-      task.query < kQueries<Score> ? block_count<Score>(visible) : 0;
+  task.block_count = stores ? block_count<Score>(visible) : 0;
   return task;
 }
 

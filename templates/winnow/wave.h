@@ -7,15 +7,20 @@
 
 namespace winnow {
 
-/// The register of the lane `N` places further on, cyclically, in the same row
-/// of 16 lanes: DPP control row_ror:N (CDNA3 ISA, "DPP_ROW_RR", 0x120 + N).
-template <i32 N> WINNOW_DEVICE u32 rotate_row(u32 value) {
-  static_assert(N >= 1 && N <= 15, "row_ror moves by 1 to 15 lanes");
-  return __builtin_amdgcn_update_dpp(0, value, 0x120 + N, 0xf, 0xf, true);
+/// The register of this lane's partner across bit `N` of the lane number, in
+/// the same row of 16 lanes. DPP controls (CDNA3 ISA, "DPP"): row_ror:8 for 8,
+/// row_half_mirror for 4, which turns the two bits below over as well, and
+/// quad_perm:[2,3,0,1] and [1,0,3,2] for 2 and 1.
+template <i32 N> WINNOW_DEVICE u32 partner(u32 value) {
+  static_assert(N == 8 || N == 4 || N == 2 || N == 1, "a bit within a row");
+  constexpr i32 control = N == 8   ? 0x128
+                          : N == 4 ? 0x141
+                          : N == 2 ? 0x4e
+                                   : 0xb1;
+  return __builtin_amdgcn_update_dpp(0, value, control, 0xf, 0xf, true);
 }
-template <i32 N> WINNOW_DEVICE float rotate_row(float value) {
-  return __builtin_bit_cast(float,
-                            rotate_row<N>(__builtin_bit_cast(u32, value)));
+template <i32 N> WINNOW_DEVICE float partner(float value) {
+  return __builtin_bit_cast(float, partner<N>(__builtin_bit_cast(u32, value)));
 }
 
 /// Combines the four lanes that share an index within their row of 16; all
@@ -33,10 +38,10 @@ template <class Combine> WINNOW_DEVICE u32 combine_rows(u32 value, Combine f) {
 
 /// Combines all lanes of the wave; every lane gets the result.
 template <class Combine> WINNOW_DEVICE u32 combine_wave(u32 value, Combine f) {
-  value = f(value, rotate_row<8>(value));
-  value = f(value, rotate_row<4>(value));
-  value = f(value, rotate_row<2>(value));
-  value = f(value, rotate_row<1>(value));
+  value = f(value, partner<8>(value));
+  value = f(value, partner<4>(value));
+  value = f(value, partner<2>(value));
+  value = f(value, partner<1>(value));
   return combine_rows(value, f);
 }
 
