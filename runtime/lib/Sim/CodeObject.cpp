@@ -338,4 +338,21 @@ Result<std::string> CodeObject::disassemble(std::string_view name) const {
   return out;
 }
 
+Result<std::vector<std::string>>
+CodeObject::unsupported(std::string_view name) const {
+  Result<const Kernel *> kernel = state->kernel(name);
+  if (!kernel)
+    return kernel.takeError();
+  Result<const Program *> program = state->program(**kernel);
+  if (!program)
+    return program.takeError();
+  std::vector<std::string> out;
+  for (const Instruction &in : (*program)->instructions)
+    if (in.reason >= 0 && in.size)
+      out.push_back("+" + hex(in.address - (*kernel)->entry) + " " +
+                    state->text(in.address, in.size) + ": " +
+                    (*program)->reasons[in.reason]);
+  return out;
+}
+
 } // namespace winnow::sim

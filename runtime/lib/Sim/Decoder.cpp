@@ -9,12 +9,11 @@
 namespace winnow::sim {
 
 InstructionDecoder::InstructionDecoder(const Operation &operation,
-                                       std::string_view suffix,
                                        const uint32_t *words,
                                        unsigned wordCount,
                                        RegisterLimits limits, Instruction &out)
-    : op(operation), suffix(suffix), words(words), wordCount(wordCount),
-      limits(limits), in(out) {}
+    : op(operation), words(words), wordCount(wordCount), limits(limits),
+      in(out) {}
 
 std::optional<std::string> InstructionDecoder::run() {
   in.handler = op.handler;
@@ -224,10 +223,13 @@ void InstructionDecoder::decodeScalar() {
   }
 }
 
+// Values of the src0 field that say what the second word holds.
+constexpr unsigned kSourceSdwa = 249, kSourceDpp = 250;
+
 void InstructionDecoder::shortSources(bool compare) {
   unsigned src0 = bits(words[0], 0, 9);
   uint32_t w1 = wordCount > 1 ? words[1] : 0;
-  if (suffix == "sdwa") {
+  if (src0 == kSourceSdwa) {
     in.isSdwa = true;
     Operand &a = in.source[0];
     a = any(bits(w1, 0, 8) + (bits(w1, 23, 1) ? 0 : 256), op.sources[0]);
@@ -255,7 +257,7 @@ void InstructionDecoder::shortSources(bool compare) {
     }
     return;
   }
-  if (suffix == "dpp") {
+  if (src0 == kSourceDpp) {
     in.isDpp = true;
     in.dppControl = uint16_t(bits(w1, 8, 9));
     in.boundControl = bits(w1, 19, 1);

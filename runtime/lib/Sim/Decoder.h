@@ -20,9 +20,9 @@ struct RegisterLimits {
 
 class InstructionDecoder {
 public:
-  InstructionDecoder(const Operation &operation, std::string_view suffix,
-                     const uint32_t *words, unsigned wordCount,
-                     RegisterLimits limits, Instruction &out);
+  InstructionDecoder(const Operation &operation, const uint32_t *words,
+                     unsigned wordCount, RegisterLimits limits,
+                     Instruction &out);
 
   /// Why the instruction cannot be simulated, if so.
   std::optional<std::string> run();
@@ -63,7 +63,6 @@ private:
   }
 
   const Operation &op;
-  std::string_view suffix;
   const uint32_t *words;
   unsigned wordCount;
   RegisterLimits limits;

@@ -34,12 +34,12 @@ void stopAtReason(Wave &w, const Instruction &in) {
   w.stop(in, w.group->program->reasons[in.reason]);
 }
 
-/// Splits "v_add_f32_e32" into "v_add_f32" and "e32".
-std::pair<std::string_view, std::string_view> splitName(std::string_view name) {
+/// "v_add_f32" of "v_add_f32_e32"; operands tell the encodings apart.
+std::string_view withoutEncoding(std::string_view name) {
   for (std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"})
     if (name.ends_with(suffix))
-      return {name.substr(0, name.size() - suffix.size()), suffix.substr(1)};
-  return {name, ""};
+      return name.substr(0, name.size() - suffix.size());
+  return name;
 }
 
 class ProgramBuilder {
@@ -98,8 +98,7 @@ private:
       return 4;
     }
     in.size = uint8_t(decoded.size);
-    auto [name, suffix] = splitName(decoded.mnemonic);
-    const Operation *op = findOperation(name);
+    const Operation *op = findOperation(withoutEncoding(decoded.mnemonic));
     if (!op) {
       stopLater(in, "the simulator does not know this instruction");
       return decoded.size;
@@ -107,8 +106,7 @@ private:
     uint32_t words[4] = {};
     for (unsigned i = 0; i < decoded.size / 4; ++i)
       words[i] = readLittle<uint32_t>(bytes.data() + 4 * i);
-    InstructionDecoder decoder(*op, suffix, words, decoded.size / 4, limits,
-                               in);
+    InstructionDecoder decoder(*op, words, decoded.size / 4, limits, in);
     if (std::optional<std::string> problem = decoder.run())
       stopLater(in, *problem);
     else

@@ -77,6 +77,10 @@ public:
   /// its offset from the kernel's first byte.
   Result<std::string> disassemble(std::string_view name) const;
 
+  /// The kernel's instructions that would stop a launch when reached, one
+  /// "+offset text: reason" each; empty when all of it is simulated.
+  Result<std::vector<std::string>> unsupported(std::string_view name) const;
+
   /// For the device.
   const Impl &impl() const { return *state; }
 
