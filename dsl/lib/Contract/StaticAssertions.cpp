@@ -35,16 +35,45 @@ std::string compare(const std::string &left, const char *op,
   return left + " " + op + " " + right;
 }
 
-/// The text as the inside of a C++ string literal. Facts come from outside, so
+/// The text as C++ string literals, one a line, that stand under the condition
+/// and keep within 80 columns where words allow. Facts come from outside, so
 /// anything but printable ASCII becomes '?'.
-std::string escaped(const std::string &text) {
-  std::string result;
+std::string literals(const std::string &text) {
+  constexpr size_t columns = 62; // 80 less indent, quotes and the end
+  const std::string indent(14, ' ');
+  std::string result, line, word;
+  auto endWord = [&] {
+    if (!line.empty() && line.size() + word.size() > columns) {
+      result += "\n" + indent + "\"" + line + "\"";
+      line.clear();
+    }
+    line += word;
+    word.clear();
+  };
   for (char c : text) {
     if (c == '"' || c == '\\')
-      result += '\\';
-    result += c >= ' ' && c <= '~' ? c : '?';
+      word += '\\';
+    word += c >= ' ' && c <= '~' ? c : '?';
+    if (c == ' ')
+      endWord();
   }
-  return result;
+  endWord();
+  return result + "\n" + indent + "\"" + line + "\"";
+}
+
+/// The conditions of several structs as one: on one line if it fits, else one a
+/// line.
+std::string joined(const std::vector<std::string> &conditions) {
+  constexpr size_t columns = 65; // 80 less "static_assert(" and ","
+  std::string flat, tall;
+  for (const std::string &each : conditions) {
+    // The structs are edited apart, so each has to hold.
+    bool choice = conditions.size() > 1 && each.find("||") != std::string::npos;
+    std::string part = choice ? "(" + each + ")" : each;
+    flat += (flat.empty() ? "" : " && ") + part;
+    tall += (tall.empty() ? "" : " &&\n                  ") + part;
+  }
+  return flat.size() <= columns ? flat : tall;
 }
 
 } // namespace
@@ -135,19 +164,13 @@ staticAssertions(const Contract &contract, const Facts &facts,
     std::string text = broken == report.violations.end()
                            ? requirement(contract, limit)
                            : broken->message();
-    std::string test;
-    for (const std::string &name : structs) {
-      auto each = condition(limit, name);
-      if (!each)
-        continue;
-      // The kernels' structs are edited apart, so each has to hold.
-      bool choice = each->find("||") != std::string::npos;
-      test += (test.empty() ? "" : " &&\n                  ") +
-              (choice ? "(" + *each + ")" : *each);
-    }
-    if (!test.empty())
-      result.push_back("static_assert(" + test + ",\n              \"" +
-                       escaped(text) + "\");");
+    std::vector<std::string> conditions;
+    for (const std::string &name : structs)
+      if (auto each = condition(limit, name))
+        conditions.push_back(*each);
+    if (!conditions.empty())
+      result.push_back("static_assert(" + joined(conditions) + "," +
+                       literals(text) + ");");
   }
   return result;
 }

@@ -75,19 +75,17 @@ TEST(StaticAssertions, TextsAndOrder) {
       {"k", 16}, {"index_heads", 3}, {"query_len", 6}, {"arch", "gfx942"}};
   EXPECT_THAT(
       staticAssertions(contract, facts),
-      ElementsAre(
-          "static_assert(Select::kTopK == 16,\n              \"contract "
-          "'aiter_msa', limit 'k': top-k, needed 16 blocks (AITER's top-k is "
-          "compiled for one number of blocks)\");",
-          "static_assert(Score::kHeads <= 16 &&\n                  "
-          "Select::kHeads <= 16,\n              \"contract 'aiter_msa', limit "
-          "'index_heads': index heads, needed at most 16 (the MFMA has 16 "
-          "columns)\");",
-          "static_assert(Score::kHeads * Score::kQueryLen <= 16 &&\n           "
-          "       Select::kHeads * Select::kQueryLen <= 16,\n              "
-          "\"contract 'aiter_msa', limit 'columns': index heads x query length "
-          "is 3 x 6 = 18, needed at most 16 (the MFMA has 16 columns, one for "
-          "each pair of token and head)\");"));
+      ElementsAre(R"x(static_assert(Select::kTopK == 16,
+              "contract 'aiter_msa', limit 'k': top-k, needed 16 blocks "
+              "(AITER's top-k is compiled for one number of blocks)");)x",
+                  R"x(static_assert(Score::kHeads <= 16 && Select::kHeads <= 16,
+              "contract 'aiter_msa', limit 'index_heads': index heads, "
+              "needed at most 16 (the MFMA has 16 columns)");)x",
+                  R"x(static_assert(Score::kHeads * Score::kQueryLen <= 16 &&
+                  Select::kHeads * Select::kQueryLen <= 16,
+              "contract 'aiter_msa', limit 'columns': index heads x query "
+              "length is 3 x 6 = 18, needed at most 16 (the MFMA has 16 "
+              "columns, one for each pair of token and head)");)x"));
   EXPECT_THAT(
       staticAssertions(contract, facts, {"Score"}),
       ElementsAre(HasSubstr("static_assert(Score::kHeads <= 16,\n"),
@@ -119,8 +117,9 @@ TEST(StaticAssertions, ForeignBytesCannotLeaveTheLiteral) {
       "c.json");
   ASSERT_TRUE(contract) << contract.message();
   EXPECT_THAT(staticAssertions(*contract, {{"k", "2\"\n\xff"}}),
-              ElementsAre(HasSubstr("top-k is 2\\\"??, needed 1 block (say "
-                                    "\\\"one\\\" \\\\ no more)\");")));
+              ElementsAre(R"x(static_assert(Select::kTopK == 1,
+              "contract 'c', limit 'a': top-k is 2\"??, needed 1 block (say "
+              "\"one\" \\ no more)");)x"));
 }
 
 TEST(Markdown, OneRowForEachLimit) {

@@ -23,12 +23,13 @@ const std::vector<std::string> &deviceStructs();
 std::optional<std::string> condition(const Limit &limit,
                                      std::string_view deviceStruct);
 
-/// One `static_assert(condition,\n              "text");` for each limit that
-/// `structs` can state, in the table's order; the condition asks it of each
-/// struct that carries the limit's facts. Limits whose `when` does not hold and
-/// limits that lack a fact are left out. The text of a broken limit is its
-/// Violation::message; of one that is met, its requirement (no found value: the
-/// constants may be edited later).
+/// One `static_assert(condition, "text");` for each limit that `structs` can
+/// state, in the table's order, as indented lines without a line end; the
+/// condition stands on the first and asks the limit of each struct that carries
+/// its facts, the text follows as literals of a line each. Limits whose `when`
+/// does not hold and limits that lack a fact are left out. The text of a broken
+/// limit is its Violation::message; of one that is met, its requirement (no
+/// found value: the constants may be edited later).
 std::vector<std::string>
 staticAssertions(const Contract &contract, const Facts &facts,
                  const std::vector<std::string> &structs = deviceStructs());
