@@ -5,11 +5,11 @@
 // own place.
 
 // expected-error@below {{no lowering takes 'many_reasons'}}
-// expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'max_blocks': blocks per row is 65537 (longest sequence 3145729 tokens, sparse block size 48 tokens), needed 1 to 65536 (the score buffer holds one entry for each block of the longest sequence)}}
+// expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'max_blocks': blocks per row is 32769 (longest sequence 1572865 tokens, sparse block size 48 tokens), needed 1 to 32768 (the top-k keeps a row in 16 waves x 64 lanes x 32 slots)}}
 func.func @many_reasons(
     // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'query_dtype': query element type is bf16, needed f8E4M3FN (the kernels feed fp8 e4m3 to both sides of the MFMA)}}
     // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'head_dim': index head dim is 64, needed 128 (one 16x16x128 MFMA covers the head dim)}}
-    // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'index_heads': index heads is 17, needed 1 to 16 (the MFMA has 16 columns)}}
+    // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'index_heads': index heads is 17, needed 1 to 16 (the MFMA has 16 rows for queries)}}
     // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'query_layout': query layout is strided, needed contiguous (a lane reads 16 bytes of a query row at a fixed distance)}}
     %q: memref<?x17x64xbf16, strided<[2176, 128, 1]>>,
     // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'key_dtype': index cache element type is bf16, needed f8E4M3FN (the kernels feed fp8 e4m3 to both sides of the MFMA)}}
@@ -19,8 +19,8 @@ func.func @many_reasons(
     %table: memref<?x?xi32>,
     %lens: memref<?xi32>,
     %idx: memref<17x?x65xi32>)
-    attributes {winnow.entry, winnow.bounds = {max_seq_len = 3145729, max_requests = 4}} {
-  // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'columns': index heads x query length is 17 x 2 = 34, needed 1 to 16 (the MFMA has 16 columns, one for each pair of token and head)}}
+    attributes {winnow.entry, winnow.bounds = {max_seq_len = 1572865, max_requests = 4}} {
+  // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'queries': index heads x query length is 17 x 2 = 34, needed 1 to 16 (the MFMA has 16 rows, one for each pair of token and head)}}
   %rows = winnow.uniform_rows %lens {query_len = 2} : memref<?xi32>
   // expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'score_reduction': score reduction over tokens is sum, needed max (the kernels reduce a block's tokens by their maximum)}}
   %scores = winnow.block_score %q, %keys[%table] on %rows {reduce = sum}

@@ -179,8 +179,8 @@ TEST(Evaluate, MfmaWords) {
   } cases[] = {
       {{{"block_size", 48}, {"pages_per_block", 3}},
        "'block_size': sparse block size is 48 tokens, needed one of 32, 64, "
-       "128, 256 tokens (a block is a whole number of 16-token tiles that a "
-       "wave walks in pairs)"},
+       "128, 256 tokens (a wave scores a block in slices of at most 128 "
+       "tokens, each of 16-token tiles)"},
       {{{"k", 65}},
        "'k': top-k is 65 blocks, needed 1 to 64 blocks (one wave of 64 lanes "
        "ranks the kept blocks)"},
@@ -190,10 +190,13 @@ TEST(Evaluate, MfmaWords) {
       {{{"pages_per_block", 7}},
        "'pages_per_block': sparse block size is 128 tokens, needed a positive "
        "multiple of pages per block = 7 (a block is a whole number of pages)"},
-      {{{"max_seq_len", 8388609}},
-       "'max_blocks': blocks per row is 65537 (longest sequence 8388609 "
-       "tokens, sparse block size 128 tokens), needed 1 to 65536 (the score "
-       "buffer holds one entry for each block of the longest sequence)"},
+      {{{"max_seq_len", 4194305}},
+       "'max_blocks': blocks per row is 32769 (longest sequence 4194305 "
+       "tokens, sparse block size 128 tokens), needed 1 to 32768 (the top-k "
+       "keeps a row in 16 waves x 64 lanes x 32 slots)"},
+      {{{"index_heads", 2}, {"kv_heads", 2}, {"query_len", 9}},
+       "'queries': index heads x query length is 2 x 9 = 18, needed 1 to 16 "
+       "(the MFMA has 16 rows, one for each pair of token and head)"},
   };
   for (const Case &each : cases)
     EXPECT_THAT(messages("winnow_mfma", with(m3(), each.changes)),

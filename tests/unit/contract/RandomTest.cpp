@@ -82,7 +82,9 @@ struct Shape {
       broken.insert("k");
     if (block != 32 && block != 64 && block != 128 && block != 256)
       broken.insert("block_size");
-    if (blocks() > 65536)
+    if (broken.erase("columns"))
+      broken.insert("queries");
+    if (blocks() > 32768)
       broken.insert("max_blocks");
     if (table && block % pages != 0)
       broken.insert("pages_per_block");
