@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The subcommands of `winnow`: each adds itself to the command line and then
+// runs. They print results to stdout and errors to stderr.
+#ifndef WINNOW_TOOL_COMMANDS_H
+#define WINNOW_TOOL_COMMANDS_H
+
+#include "winnow/Runtime/Result.h"
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace winnow::tool {
+
+enum ExitCode {
+  kFine = 0,
+  kFailed = 1, ///< refused, failed or mismatched
+  kUsage = 2,  ///< the command line asks for something that does not exist
+};
+
+/// What the chosen subcommand does; empty until one is parsed.
+using Action = std::function<int()>;
+
+void addCheckCommand(CLI::App &app, Action &action);
+void addEmitCommand(CLI::App &app, Action &action);
+void addBuildCommand(CLI::App &app, Action &action);
+void addRunCommand(CLI::App &app, Action &action);
+
+/// Prints an error and answers with `code`. Diagnostics of the compiler are
+/// printed as they are; other errors get the tool's name in front.
+int report(const Error &error, int code = kFailed);
+int reportDiagnostics(const Error &error);
+
+} // namespace winnow::tool
+
+#endif // WINNOW_TOOL_COMMANDS_H

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Running a call: by the reference on the host, or as machine code on the
+// simulated device.
+#ifndef WINNOW_TOOL_EXECUTE_H
+#define WINNOW_TOOL_EXECUTE_H
+
+#include "Indexer.h"
+
+#include "winnow/Sim/Device.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace winnow::tool {
+
+/// A code object ready to run, and where it came from.
+struct LoadedCode {
+  uint32_t source = 0; ///< index of Bundle::sources
+  std::string arch;
+  bool prebuilt = false;             ///< came with the bundle
+  std::chrono::microseconds time{0}; ///< of the compiler, if not
+  std::vector<std::byte> bytes;
+  std::shared_ptr<const sim::CodeObject> object;
+};
+
+/// What one launch did.
+struct LaunchRecord {
+  runtime::ResolvedLaunch launch;
+  sim::LaunchStats stats;
+  std::chrono::microseconds time{0};
+};
+
+/// Runs the reference: selection, page table and, where the entry has a score
+/// workspace, the exact scores rounded to f32 are written as a kernel would.
+Status runOnHost(Call &call);
+
+/// Runs the entry's launches on a simulated gfx950 and brings every tensor,
+/// inputs too, back from it. `codes` holds the code object of every source that
+/// the launches name. `threads` as in sim::LaunchOptions.
+Result<std::vector<LaunchRecord>>
+runOnSim(Call &call, const std::vector<LoadedCode> &codes, unsigned threads);
+
+/// The launches of a call without running them, for its geometry.
+Result<std::vector<runtime::ResolvedLaunch>> launchesOnHost(const Call &call);
+
+} // namespace winnow::tool
+
+#endif // WINNOW_TOOL_EXECUTE_H

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An entry's facts as options of the reference, and its tensors.
+#include "Indexer.h"
+
+#include <utility>
+
+using namespace winnow;
+using namespace winnow::tool;
+using runtime::Role;
+
+namespace {
+
+/// Reads facts and keeps the first that is missing or has an unknown value.
+class FactReader {
+public:
+  explicit FactReader(const runtime::Entry &entry) : entry(entry) {}
+
+  int64_t number(const char *fact, int64_t least) {
+    const int64_t *value = entry.integer(fact);
+    if (!value)
+      note(std::string("has no number for the fact '") + fact + "'");
+    else if (*value < least)
+      note(std::string("has ") + fact + " = " + std::to_string(*value) +
+           ", wanted at least " + std::to_string(least));
+    return value && *value >= least ? *value : least;
+  }
+  int64_t numberOr(const char *fact, int64_t absent) {
+    const int64_t *value = entry.integer(fact);
+    return value ? *value : absent;
+  }
+  /// True for `yes`, false for `no` or an absent fact.
+  bool choice(const char *fact, const char *yes, const char *no) {
+    const std::string *value = entry.string(fact);
+    if (!value || *value == no)
+      return false;
+    if (*value != yes)
+      note(std::string("has ") + fact + " = '" + *value + "', wanted '" + yes +
+           "' or '" + no + "'");
+    return *value == yes;
+  }
+  void note(const std::string &what) {
+    if (problem.message.empty())
+      problem.message = "entry '" + entry.name + "' " + what;
+  }
+
+  const runtime::Entry &entry;
+  Error problem;
+};
+
+constexpr int64_t kMaxTotal = int64_t(1) << 40;
+
+} // namespace
+
+Result<Indexer> Indexer::of(const runtime::Entry &entry) {
+  FactReader facts(entry);
+  Indexer indexer;
+  indexer.entry = &entry;
+  indexer.heads = facts.number("index_heads", 1);
+  indexer.headDim = facts.number("head_dim", 1);
+  indexer.blockSize = facts.number("block_size", 1);
+  indexer.queryLen = facts.number("query_len", 1);
+  indexer.keep = facts.number("k", 1);
+  indexer.score.initBlocks = facts.number("init_blocks", 0);
+  indexer.score.localBlocks = facts.number("local_blocks", 0);
+  if (facts.choice("score_reduction", "sum", "max"))
+    facts.note("reduces by sum, which the reference does not do yet");
+  indexer.topk.ties = facts.choice("ties", "lowest_block", "highest_block")
+                          ? reference::Ties::LowestBlock
+                          : reference::Ties::HighestBlock;
+  indexer.topk.order = facts.choice("order", "ascending", "score_descending")
+                           ? reference::Order::Ascending
+                           : reference::Order::ScoreDescending;
+  indexer.selectionPad =
+      static_cast<int32_t>(facts.numberOr("selection_pad", -1));
+  indexer.maxBlocks =
+      (entry.maxSeqLen + indexer.blockSize - 1) / indexer.blockSize;
+
+  const std::pair<Role, int *> roles[] = {
+      {Role::Query, &indexer.query},
+      {Role::Keys, &indexer.keys},
+      {Role::IndexTable, &indexer.indexTable},
+      {Role::SeqLens, &indexer.lens},
+      {Role::Selection, &indexer.selection},
+      {Role::AttnTable, &indexer.attnTable},
+      {Role::Pages, &indexer.pages},
+      {Role::Contexts, &indexer.contexts}};
+  for (auto [role, slot] : roles)
+    *slot = entry.indexOf(role);
+  for (auto [role, slot] : std::span(roles).first(4))
+    if (*slot < 0)
+      facts.note("has no argument with the role '" +
+                 std::string(runtime::roleName(role)) + "'");
+
+  const std::pair<int, size_t> ranks[] = {
+      {indexer.query, 3}, {indexer.keys, 3},      {indexer.indexTable, 2},
+      {indexer.lens, 1},  {indexer.selection, 3}, {indexer.attnTable, 2},
+      {indexer.pages, 2}, {indexer.contexts, 1}};
+  for (auto [index, rank] : ranks)
+    if (index >= 0 && entry.arguments[index].shape.size() != rank)
+      facts.note("has an argument '" + entry.arguments[index].name + "' of " +
+                 std::to_string(entry.arguments[index].shape.size()) +
+                 " axes, wanted " + std::to_string(rank));
+  if (indexer.selection >= 0)
+    indexer.tokenMajor = entry.arguments[indexer.selection].shape[0] ==
+                             runtime::Extent::exactly("rows") &&
+                         entry.arguments[indexer.selection].shape[1] !=
+                             runtime::Extent::exactly("rows");
+
+  const int remapParts =
+      (indexer.attnTable >= 0) + (indexer.pages >= 0) + (indexer.contexts >= 0);
+  if (remapParts == 3) {
+    reference::RemapOptions remap;
+    remap.pagesPerBlock = facts.number("pages_per_block", 1);
+    remap.kvHeads = facts.number("kv_heads", 1);
+    remap.pad = static_cast<int32_t>(facts.numberOr("page_pad", 0));
+    indexer.remap = remap;
+  } else if (remapParts != 0) {
+    facts.note("has some of attn_table, pages and ctx, wanted all or none");
+  }
+  for (size_t i = 0; i < entry.workspace.size(); ++i)
+    if ((entry.workspace[i].name == "score" ||
+         entry.workspace[i].name == "scores") &&
+        entry.workspace[i].shape.size() == 3 &&
+        entry.workspace[i].dtype == runtime::DType::F32)
+      indexer.scores = static_cast<int>(i);
+  if (!facts.problem.message.empty())
+    return facts.problem;
+  return indexer;
+}
+
+namespace {
+
+/// The extents that one argument gets: what the manifest asks for, exactly.
+Result<runtime::TensorView> shapeOf(const runtime::TensorArgument &argument,
+                                    const runtime::Symbols &symbols,
+                                    int64_t pages) {
+  std::vector<int64_t> extents;
+  for (const runtime::Extent &extent : argument.shape) {
+    if (extent.kind == runtime::Extent::Kind::Any) {
+      extents.push_back(pages);
+      continue;
+    }
+    Result<int64_t> value = runtime::evaluate(extent.value, symbols);
+    if (!value)
+      return Error{"argument '" + argument.name + "': " + value.message()};
+    if (*value < 0 || *value > kMaxTotal)
+      return Error{"argument '" + argument.name + "': an extent of " +
+                   std::to_string(*value) + " (" + extent.text() + ")"};
+    extents.push_back(*value);
+  }
+  runtime::TensorView view =
+      runtime::TensorView::dense(0, argument.dtype, extents);
+  // Gaps between the rows of an output show a kernel that takes a strided
+  // destination for a dense one, or that stores past a row's end.
+  if (argument.layout == runtime::Layout::Rows &&
+      argument.access != runtime::Access::Read) {
+    constexpr int64_t gap = 8;
+    int64_t step = extents.back() + gap;
+    for (int axis = view.rank - 2; axis >= 0; --axis) {
+      view.strides[axis] = step;
+      if (__builtin_mul_overflow(step, extents[axis], &step))
+        return Error{"argument '" + argument.name + "': shape " +
+                     view.shapeText() + " does not fit 64 bits"};
+    }
+  }
+  return view;
+}
+
+/// The symbols of a call with that many requests, without its tensors.
+Result<runtime::Symbols> symbolsOf(const runtime::Entry &entry,
+                                   int64_t requests) {
+  runtime::Symbols symbols;
+  for (const runtime::SymbolDefinition &definition : entry.symbols) {
+    const auto *axis = std::get_if<runtime::ArgumentAxis>(&definition.source);
+    if (axis) {
+      const runtime::TensorArgument *argument = entry.argument(axis->argument);
+      if (!argument || argument->role != Role::SeqLens)
+        return Error{"symbol '" + definition.name + "' comes from '" +
+                     axis->argument +
+                     "', which says nothing about the number of requests"};
+      symbols[definition.name] = requests;
+      continue;
+    }
+    Result<int64_t> value = runtime::evaluate(
+        std::get<runtime::Expression>(definition.source), symbols);
+    if (!value)
+      return Error{"symbol '" + definition.name + "': " + value.message()};
+    symbols[definition.name] = *value;
+  }
+  return symbols;
+}
+
+} // namespace
+
+Result<Call> Call::make(const Indexer &indexer, int64_t requests,
+                        int64_t pages) {
+  const runtime::Entry &entry = *indexer.entry;
+  Call call;
+  call.indexer = &indexer;
+  Result<runtime::Symbols> symbols = symbolsOf(entry, requests);
+  if (!symbols)
+    return symbols.takeError();
+  call.symbols = *symbols;
+  for (const runtime::TensorArgument &argument : entry.arguments) {
+    Result<runtime::TensorView> view = shapeOf(argument, *symbols, pages);
+    if (!view)
+      return view.takeError();
+    Result<HostTensor> tensor = HostTensor::make(argument.name, *view);
+    if (!tensor)
+      return tensor.takeError();
+    call.arguments.push_back(std::move(*tensor));
+  }
+  Result<std::vector<runtime::TensorView>> workspace =
+      runtime::workspaceTensors(entry, *symbols);
+  if (!workspace)
+    return workspace.takeError();
+  for (size_t i = 0; i < workspace->size(); ++i) {
+    Result<HostTensor> tensor =
+        HostTensor::make(entry.workspace[i].name, (*workspace)[i]);
+    if (!tensor)
+      return tensor.takeError();
+    call.workspace.push_back(std::move(*tensor));
+  }
+  return call;
+}
+
+int64_t Call::requests() const { return arguments[indexer->lens].extent(0); }
+
+reference::UniformRows Call::rows() const {
+  return {arguments[indexer->lens].as<int32_t, 1>(), indexer->queryLen,
+          indexer->blockSize};
+}
+
+reference::View<int32_t, 3> Call::selection() {
+  auto view = arguments[indexer->selection].as<int32_t, 3>();
+  if (indexer->tokenMajor) {
+    std::swap(view.extents[0], view.extents[1]);
+    std::swap(view.strides[0], view.strides[1]);
+  }
+  return view;
+}
+
+reference::View<const int32_t, 3> Call::selection() const {
+  return const_cast<Call *>(this)->selection();
+}
+
+std::vector<runtime::TensorView> Call::hostViews() const {
+  std::vector<runtime::TensorView> views;
+  for (const HostTensor &tensor : arguments) {
+    views.push_back(tensor.view);
+    views.back().address = tensor.hostAddress();
+  }
+  return views;
+}

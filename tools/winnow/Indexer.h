@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an entry of a bundle computes, in the reference's terms, and a call of
+// it in host memory. With these two, inputs can be made, the reference be run
+// and results be held against it, from the bundle alone.
+#ifndef WINNOW_TOOL_INDEXER_H
+#define WINNOW_TOOL_INDEXER_H
+
+#include "Tensors.h"
+
+#include "winnow/Reference/Operations.h"
+#include "winnow/Runtime/Manifest.h"
+
+#include <optional>
+#include <vector>
+
+namespace winnow::tool {
+
+struct Indexer {
+  const runtime::Entry *entry = nullptr;
+  int64_t heads = 0, headDim = 0, blockSize = 0, queryLen = 0, keep = 0;
+  int64_t maxBlocks = 0; ///< of the longest sequence in the bounds
+  reference::BlockScoreOptions score;
+  reference::TopKOptions topk;
+  int32_t selectionPad = -1;
+  std::optional<reference::RemapOptions> remap;
+  bool tokenMajor = false; ///< the stored selection is [N, H, K]
+  /// Indices of the entry's arguments; -1 where it has none.
+  int query = -1, keys = -1, indexTable = -1, lens = -1;
+  int selection = -1, attnTable = -1, pages = -1, contexts = -1;
+  int scores = -1; ///< index of the workspace with the scores
+
+  /// From the facts and arguments of an entry; an error names what is missing.
+  static Result<Indexer> of(const runtime::Entry &entry);
+};
+
+/// The tensors of one call, in the manifest's order.
+struct Call {
+  const Indexer *indexer = nullptr;
+  std::vector<HostTensor> arguments, workspace;
+  runtime::Symbols symbols;
+
+  /// Poisoned tensors for `requests` requests over a cache of `pages` pages.
+  /// Rows of outputs have gaps between them where the layout allows it.
+  static Result<Call> make(const Indexer &indexer, int64_t requests,
+                           int64_t pages);
+
+  int64_t requests() const;
+  reference::UniformRows rows() const;
+  /// The selection as [H, N, K] whatever its layout in memory.
+  reference::View<int32_t, 3> selection();
+  reference::View<const int32_t, 3> selection() const;
+  /// The arguments at the addresses of this process.
+  std::vector<runtime::TensorView> hostViews() const;
+};
+
+} // namespace winnow::tool
+
+#endif // WINNOW_TOOL_INDEXER_H

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Random inputs, and those of a safetensors file.
+#include "Inputs.h"
+#include "Safetensors.h"
+
+#include "winnow/Reference/NumberFormats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using namespace winnow;
+using namespace winnow::tool;
+using runtime::DType;
+
+namespace {
+
+/// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", 2014): the standard library's distributions differ between
+/// implementations, and a seed should not.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// Uniform below `bound`, which is far below 2^64: the bias does not matter.
+  uint64_t below(uint64_t bound) { return next() % bound; }
+
+private:
+  uint64_t state;
+};
+
+uint16_t toBF16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  // Nearest even on the upper half; the values here are finite.
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+/// Writes a finite value as `dtype`; false for a type that queries never have.
+bool encode(DType dtype, float value, std::byte *to) {
+  switch (dtype) {
+  case DType::F8E4M3FN: {
+    const uint8_t code = reference::encodeF8E4M3FN(value);
+    std::memcpy(to, &code, sizeof code);
+    return true;
+  }
+  case DType::BF16: {
+    const uint16_t code = toBF16(value);
+    std::memcpy(to, &code, sizeof code);
+    return true;
+  }
+  case DType::F32:
+    std::memcpy(to, &value, sizeof value);
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// The sum of four bytes is near enough to a bell curve: mean 510, variance
+/// 4 * (256^2 - 1) / 12. All 1021 sums are encoded once.
+class Bell {
+public:
+  explicit Bell(DType dtype) : width(runtime::byteWidth(dtype)) {
+    const float scale = 1.0f / std::sqrt(4.0f * 65535.0f / 12.0f);
+    codes.resize(1021 * width);
+    for (int sum = 0; sum < 1021; ++sum)
+      known = encode(dtype, static_cast<float>(sum - 510) * scale,
+                     &codes[sum * width]);
+  }
+  explicit operator bool() const { return known; }
+
+  /// `count` elements from `to` on.
+  void fill(std::byte *to, int64_t count, Random &random) const {
+    uint64_t bits = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      bits = i % 2 ? bits >> 32 : random.next();
+      const uint64_t sum = (bits & 0xff) + ((bits >> 8) & 0xff) +
+                           ((bits >> 16) & 0xff) + ((bits >> 24) & 0xff);
+      std::memcpy(to + i * width, &codes[sum * width], width);
+    }
+  }
+
+private:
+  int64_t width;
+  std::vector<std::byte> codes;
+  bool known = false;
+};
+
+/// `count` distinct numbers below `bound`, shuffled.
+std::vector<int32_t> distinct(int64_t count, int64_t bound, Random &random) {
+  std::vector<int32_t> numbers(bound);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (int64_t i = 0; i < count; ++i)
+    std::swap(numbers[i],
+              numbers[i + static_cast<int64_t>(random.below(bound - i))]);
+  numbers.resize(count);
+  return numbers;
+}
+
+Status checkLengths(const Indexer &indexer,
+                    const std::vector<int32_t> &lengths) {
+  const runtime::Entry &entry = *indexer.entry;
+  if (static_cast<int64_t>(lengths.size()) > entry.maxRequests)
+    return Error{std::to_string(lengths.size()) + " requests, '" + entry.name +
+                 "' was built for at most " +
+                 std::to_string(entry.maxRequests) + " (max_requests)"};
+  for (size_t i = 0; i < lengths.size(); ++i)
+    if (lengths[i] > entry.maxSeqLen)
+      return Error{"request " + std::to_string(i) + " has " +
+                   std::to_string(lengths[i]) + " tokens, '" + entry.name +
+                   "' was built for at most " +
+                   std::to_string(entry.maxSeqLen) + " (max_seq_len)"};
+  return {};
+}
+
+/// Fills the table rows of all requests from the numbers in `pages`, in order.
+void fillTable(HostTensor &tensor, const reference::UniformRows &rows,
+               const std::vector<int32_t> &pages) {
+  auto table = tensor.as<int32_t, 2>();
+  size_t next = 0;
+  for (int64_t request = 0; request < rows.requests(); ++request) {
+    const int64_t blocks =
+        rows.visibleBlocks(request * rows.queryLen + rows.queryLen - 1);
+    for (int64_t block = 0; block < blocks; ++block)
+      table(request, block) = pages[next++];
+  }
+}
+
+/// Tokens past the end of each context get keys that agree in sign with the
+/// query everywhere, as large as the format has them: unmasked, they win.
+void plantPastTheEnd(Call &call, const std::vector<int32_t> &pages) {
+  const Indexer &indexer = *call.indexer;
+  const HostTensor &query = call.arguments[indexer.query];
+  HostTensor &keys = call.arguments[indexer.keys];
+  const reference::NumberView queries = query.asNumbers();
+  const reference::UniformRows rows = call.rows();
+  const int64_t width = runtime::byteWidth(keys.view.dtype);
+  size_t next = 0;
+  for (int64_t request = 0; request < rows.requests(); ++request) {
+    const int64_t row = request * rows.queryLen + rows.queryLen - 1;
+    const int64_t blocks = rows.visibleBlocks(row);
+    next += static_cast<size_t>(blocks);
+    if (blocks == 0)
+      continue;
+    const int64_t used = rows.causalLength(row) - (blocks - 1) * rows.blockSize;
+    for (int64_t token = used; token < rows.blockSize; ++token)
+      for (int64_t d = 0; d < indexer.headDim; ++d) {
+        const float sign = std::signbit(queries(row, 0, d)) ? -1.0f : 1.0f;
+        const int64_t element = pages[next - 1] * keys.view.strides[0] +
+                                token * keys.view.strides[1] + d;
+        encode(keys.view.dtype, sign * 448.0f, &keys.bytes[element * width]);
+      }
+  }
+}
+
+} // namespace
+
+std::vector<int32_t> tool::raggedLengths(int64_t requests, int64_t context,
+                                         uint64_t seed) {
+  Random random(seed ^ 0x6c656e67746873u); // "lengths"
+  std::vector<int32_t> lengths;
+  for (int64_t request = 0; request < requests; ++request)
+    lengths.push_back(
+        static_cast<int32_t>(request == 0 || context == 0
+                                 ? context
+                                 : 1 + static_cast<int64_t>(random.below(
+                                           static_cast<uint64_t>(context)))));
+  return lengths;
+}
+
+Result<Call> tool::randomCall(const Indexer &indexer,
+                              const std::vector<int32_t> &lengths,
+                              uint64_t seed) {
+  if (Status status = checkLengths(indexer, lengths); !status)
+    return status.takeError();
+  Random random(seed);
+  const auto requests = static_cast<int64_t>(lengths.size());
+  const reference::UniformRows rows{
+      reference::View<const int32_t, 1>(lengths.data(), {requests}),
+      indexer.queryLen, indexer.blockSize};
+  int64_t used = 0;
+  for (int64_t request = 0; request < requests; ++request)
+    used += rows.visibleBlocks(request * rows.queryLen + rows.queryLen - 1);
+
+  // A few pages that no table names lie among the others.
+  const int64_t pages = used + 3;
+  Result<Call> call = Call::make(indexer, requests, pages);
+  if (!call)
+    return call;
+  HostTensor &query = call->arguments[indexer.query];
+  HostTensor &keys = call->arguments[indexer.keys];
+  const Bell bell(query.view.dtype), keyBell(keys.view.dtype);
+  if (!bell || !keyBell)
+    return Error{"random inputs of type " +
+                 std::string(runtime::dtypeName(bell ? keys.view.dtype
+                                                     : query.view.dtype)) +
+                 " are not made; give them with --input"};
+  std::copy(lengths.begin(), lengths.end(),
+            call->arguments[indexer.lens].as<int32_t, 1>().data);
+  const int64_t width = runtime::byteWidth(keys.view.dtype);
+  bell.fill(query.bytes.data(),
+            static_cast<int64_t>(query.bytes.size()) /
+                runtime::byteWidth(query.view.dtype),
+            random);
+
+  const std::vector<int32_t> own = distinct(used, pages, random);
+  for (int32_t page : own)
+    keyBell.fill(&keys.bytes[page * keys.view.strides[0] * width],
+                 indexer.blockSize * indexer.headDim, random);
+  fillTable(call->arguments[indexer.indexTable], rows, own);
+  plantPastTheEnd(*call, own);
+  if (indexer.remap) {
+    // The attention's cache is another: more pages, in another order.
+    fillTable(call->arguments[indexer.attnTable], rows,
+              distinct(used, 2 * used + 3, random));
+  }
+  return call;
+}
+
+Result<Call> tool::callFromFile(const Indexer &indexer,
+                                const std::string &path) {
+  Result<std::vector<SafeTensor>> file = readSafetensors(path);
+  if (!file)
+    return file.takeError();
+  const runtime::Entry &entry = *indexer.entry;
+  auto problem = [&](const std::string &what) {
+    return Error{path + ": " + what};
+  };
+  auto find = [&](const std::string &name) -> const SafeTensor * {
+    for (const SafeTensor &tensor : *file)
+      if (tensor.name == name)
+        return &tensor;
+    return nullptr;
+  };
+
+  std::string wanted;
+  for (const runtime::TensorArgument &argument : entry.arguments)
+    if (argument.access != runtime::Access::Write)
+      wanted += (wanted.empty() ? "" : ", ") + argument.name;
+  for (const SafeTensor &tensor : *file) {
+    const runtime::TensorArgument *argument = entry.argument(tensor.name);
+    if (!argument || argument->access == runtime::Access::Write)
+      return problem("tensor '" + tensor.name + "' is no input of '" +
+                     entry.name + "'; its inputs: " + wanted);
+  }
+  for (const runtime::TensorArgument &argument : entry.arguments) {
+    if (argument.access == runtime::Access::Write)
+      continue;
+    const SafeTensor *tensor = find(argument.name);
+    if (!tensor)
+      return problem("no tensor '" + argument.name +
+                     "'; the inputs are: " + wanted);
+    if (tensor->dtype != argument.dtype)
+      return problem("tensor '" + argument.name + "' has dtype " +
+                     std::string(runtime::dtypeName(tensor->dtype)) +
+                     ", wanted " +
+                     std::string(runtime::dtypeName(argument.dtype)));
+    if (tensor->shape.size() != argument.shape.size())
+      return problem("tensor '" + argument.name + "' has " +
+                     std::to_string(tensor->shape.size()) + " axes, wanted " +
+                     std::to_string(argument.shape.size()));
+  }
+  const std::string &lensName = entry.arguments[indexer.lens].name;
+  const std::string &keysName = entry.arguments[indexer.keys].name;
+  const SafeTensor &lens = *find(lensName);
+  std::vector<int32_t> lengths(static_cast<size_t>(lens.shape[0]));
+  if (!lengths.empty())
+    std::memcpy(lengths.data(), lens.bytes.data(), lens.bytes.size());
+  if (Status status = checkLengths(indexer, lengths); !status)
+    return problem(status.message());
+
+  Result<Call> call =
+      Call::make(indexer, lens.shape[0], find(keysName)->shape[0]);
+  if (!call)
+    return problem(call.message());
+  const int64_t reach =
+      reference::UniformRows{
+          reference::View<const int32_t, 1>(lengths.data(), {lens.shape[0]}),
+          indexer.queryLen, indexer.blockSize}
+          .mostVisibleBlocks();
+  for (size_t i = 0; i < entry.arguments.size(); ++i) {
+    if (entry.arguments[i].access == runtime::Access::Write)
+      continue;
+    HostTensor &target = call->arguments[i];
+    const SafeTensor &source = *find(target.name);
+    const bool table = static_cast<int>(i) == indexer.indexTable ||
+                       static_cast<int>(i) == indexer.attnTable;
+    for (int axis = 0; axis < target.view.rank; ++axis) {
+      const bool columns = table && axis == 1;
+      if (columns ? source.shape[axis] >= reach
+                  : source.shape[axis] == target.extent(axis))
+        continue;
+      return problem("tensor '" + target.name + "' has " +
+                     std::to_string(source.shape[axis]) + " entries in axis " +
+                     std::to_string(axis) + ", wanted " +
+                     (columns ? "at least " + std::to_string(reach)
+                              : std::to_string(target.extent(axis))));
+    }
+    if (!table) {
+      target.bytes = source.bytes;
+      continue;
+    }
+    // Row by row: the buffer is as wide as the bounds ask.
+    const int64_t columns = std::min(source.shape[1], target.extent(1));
+    for (int64_t row = 0; row < target.extent(0); ++row)
+      std::copy_n(source.bytes.begin() + row * source.shape[1] * 4, columns * 4,
+                  target.bytes.begin() + row * target.view.strides[0] * 4);
+  }
+  return call;
+}

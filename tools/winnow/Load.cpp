@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Load.h"
+
+#include "winnow/Codegen/Compile.h"
+#include "winnow/Runtime/Bundle.h"
+#include "winnow/Runtime/Files.h"
+
+using namespace winnow;
+using namespace winnow::tool;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// A description is a page of text; this only keeps /dev/zero out.
+constexpr uint64_t kMaxDescriptionBytes = uint64_t(16) << 20;
+
+std::chrono::microseconds since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() -
+                                                               start);
+}
+
+Result<LoadedCode> ready(LoadedCode code, const std::string &name) {
+  Result<std::shared_ptr<const sim::CodeObject>> object =
+      sim::CodeObject::load(code.bytes);
+  if (!object)
+    return Error{name + " for " + code.arch + ": " + object.message()};
+  code.object = std::move(*object);
+  return code;
+}
+
+} // namespace
+
+Result<Loaded> tool::load(const std::string &path, const std::string &arch) {
+  const auto start = Clock::now();
+  Result<std::vector<std::byte>> bytes =
+      runtime::readFile(path, runtime::kMaxBundleBytes);
+  if (!bytes)
+    return bytes.takeError();
+  Loaded loaded;
+  if (runtime::looksLikeBundle(*bytes)) {
+    Result<runtime::Bundle> bundle = runtime::readBundle(*bytes);
+    if (!bundle)
+      return Error{path + ": " + bundle.message()};
+    loaded.bundle = std::move(*bundle);
+  } else {
+    if (bytes->size() > kMaxDescriptionBytes)
+      return Error{path + ": neither a bundle nor a description: " +
+                   std::to_string(bytes->size()) +
+                   " bytes, a description has "
+                   "at most " +
+                   std::to_string(kMaxDescriptionBytes)};
+    Result<runtime::Bundle> bundle = compileDescription(
+        {reinterpret_cast<const char *>(bytes->data()), bytes->size()}, path,
+        CompileOptions{arch});
+    if (!bundle)
+      return bundle.takeError();
+    loaded.bundle = std::move(*bundle);
+    loaded.fromDescription = true;
+  }
+  loaded.time = since(start);
+  return loaded;
+}
+
+Result<LoadedCode> tool::compileSource(const runtime::Bundle &bundle,
+                                       uint32_t source, const std::string &arch,
+                                       const runtime::ClangOptions &options) {
+  const runtime::Source &text = bundle.sources[source];
+  Result<runtime::Compiled> compiled =
+      runtime::compileWithClang(text, arch, options);
+  if (!compiled)
+    return compiled.takeError();
+  LoadedCode code;
+  code.source = source;
+  code.arch = arch;
+  code.time = compiled->time;
+  code.bytes = std::move(compiled->code);
+  return ready(std::move(code), text.name);
+}
+
+Result<std::vector<LoadedCode>>
+tool::loadCode(const runtime::Bundle &bundle, const runtime::Entry &entry,
+               const std::string &arch, const runtime::ClangOptions &options) {
+  std::vector<LoadedCode> codes;
+  for (const runtime::Launch &launch : entry.launches) {
+    bool loaded = false;
+    for (const LoadedCode &code : codes)
+      loaded |= code.source == launch.source;
+    if (loaded)
+      continue;
+    const runtime::CodeObject *own = nullptr;
+    for (const runtime::CodeObject &object : bundle.codeObjects)
+      if (object.source == launch.source && object.arch == arch)
+        own = &object;
+    Result<LoadedCode> code = Error{};
+    if (own) {
+      LoadedCode prebuilt;
+      prebuilt.source = own->source;
+      prebuilt.arch = arch;
+      prebuilt.prebuilt = true;
+      prebuilt.bytes = own->bytes;
+      code = ready(std::move(prebuilt), bundle.sources[own->source].name);
+    } else {
+      code = compileSource(bundle, launch.source, arch, options);
+    }
+    if (!code)
+      return code.takeError();
+    codes.push_back(std::move(*code));
+  }
+  return codes;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A description or a bundle as a bundle, and its sources as code objects.
+#ifndef WINNOW_TOOL_LOAD_H
+#define WINNOW_TOOL_LOAD_H
+
+#include "Execute.h"
+
+#include "winnow/Runtime/ClangCompiler.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::tool {
+
+struct Loaded {
+  runtime::Bundle bundle;
+  bool fromDescription = false;
+  std::chrono::microseconds time{0}; ///< of reading and generating
+};
+
+/// Reads a file. A description is compiled to HIP for `arch`; the error is then
+/// every diagnostic, one a line, with file and position.
+Result<Loaded> load(const std::string &path, const std::string &arch);
+
+/// The code object of each source that `entry` launches: the bundle's own for
+/// `arch`, or one compiled now.
+Result<std::vector<LoadedCode>> loadCode(const runtime::Bundle &bundle,
+                                         const runtime::Entry &entry,
+                                         const std::string &arch,
+                                         const runtime::ClangOptions &options);
+
+/// One source, compiled; its text must not be refused by the loader.
+Result<LoadedCode> compileSource(const runtime::Bundle &bundle, uint32_t source,
+                                 const std::string &arch,
+                                 const runtime::ClangOptions &options);
+
+} // namespace winnow::tool
+
+#endif // WINNOW_TOOL_LOAD_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `winnow`: descriptions checked, turned into HIP, built and run.
+#include "Commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+using namespace winnow;
+using namespace winnow::tool;
+
+int tool::report(const Error &error, int code) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "winnow: error: %s\n", error.message.c_str());
+  return code;
+}
+
+int tool::reportDiagnostics(const Error &error) {
+  std::fflush(stdout);
+  // Diagnostics start with file:line:column; a path that cannot be read has
+  // no place of its own.
+  if (error.message.starts_with("cannot "))
+    return report(error);
+  std::fputs(error.message.c_str(), stderr);
+  if (!error.message.ends_with('\n'))
+    std::fputc('\n', stderr);
+  return kFailed;
+}
+
+static int runMain(int argc, char **argv) {
+  CLI::App app("Winnow generates block-sparse attention indexer kernels from "
+               "descriptions (.mlir) and runs them.");
+  app.name("winnow");
+  app.set_version_flag("--version", "winnow " WINNOW_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 fine; 1 refused by a contract, failed, or "
+             "different from the reference; 2 wrong usage.");
+  Action action;
+  addCheckCommand(app, action);
+  addEmitCommand(app, action);
+  addBuildCommand(app, action);
+  addRunCommand(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? kFine : kUsage;
+  }
+  const int code = action();
+  // A full disk or a closed pipe shows up only when stdout is flushed.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::perror("winnow: error: cannot write to the standard output");
+    return kFailed;
+  }
+  return code;
+}
+
+int main(int argc, char **argv) {
+  std::signal(SIGPIPE, SIG_IGN); // an error of the write, with a text
+  try {
+    return runMain(argc, argv);
+  } catch (const std::exception &exception) {
+    return tool::report(Error{exception.what()});
+  }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `winnow run`: a description or bundle on the simulated device, or by the
+// reference, with inputs of its own or from a file.
+#include "Commands.h"
+#include "Dump.h"
+#include "Inputs.h"
+#include "Load.h"
+#include "Report.h"
+
+#include "winnow/Runtime/Files.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+using namespace winnow;
+using namespace winnow::tool;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// What the simulated device is.
+constexpr const char *kArch = "gfx950";
+
+struct RunOptions {
+  std::string file, entry;
+  std::string device = "sim";
+  int64_t requests = 4, context = 4096;
+  std::vector<int32_t> lengths;
+  int64_t queryLen = 0; ///< 0: not asked for
+  uint64_t seed = 1;
+  std::string input, dump, keep;
+  int64_t showRequest = 0;
+  bool json = false, check = false;
+  unsigned threads = 0;
+  runtime::ClangOptions clang;
+};
+
+class Runner {
+public:
+  explicit Runner(const RunOptions &options) : options(options) {}
+
+  int run() {
+    Result<Loaded> found = load(options.file, kArch);
+    if (!found)
+      return failed(found.takeError(), kFailed, /*diagnostics=*/true);
+    loaded = std::move(*found);
+    Result<const runtime::Entry *> named = loaded.bundle.find(options.entry);
+    if (!named)
+      return failed(named.takeError(), kUsage);
+    entry = *named;
+    Result<Indexer> described = Indexer::of(*entry);
+    if (!described)
+      return failed(described.takeError());
+    indexer = *described;
+    if (options.queryLen != 0 && options.queryLen != indexer.queryLen)
+      return failed(
+          Error{fmt::format("--query-len {} does not fit: '{}' has query_len "
+                            "{}, which its description fixes",
+                            options.queryLen, entry->name, indexer.queryLen)},
+          kUsage);
+    return withInputs();
+  }
+
+private:
+  int failed(const Error &error, int code = kFailed, bool diagnostics = false) {
+    if (options.json) {
+      using Json = nlohmann::ordered_json;
+      const Json json{{"error", error.message}};
+      fmt::print("{}\n",
+                 json.dump(2, ' ', false, Json::error_handler_t::replace));
+    }
+    return diagnostics ? reportDiagnostics(error) : report(error, code);
+  }
+
+  int withInputs() {
+    if (options.requests > entry->maxRequests)
+      return failed(
+          Error{fmt::format("--requests {} is over the bound of '{}', "
+                            "max_requests = {}",
+                            options.requests, entry->name, entry->maxRequests)},
+          kUsage);
+    if (options.context > entry->maxSeqLen)
+      return failed(
+          Error{fmt::format("--context {} is over the bound of '{}', "
+                            "max_seq_len = {}",
+                            options.context, entry->name, entry->maxSeqLen)},
+          kUsage);
+    Result<Call> made =
+        !options.input.empty()
+            ? callFromFile(indexer, options.input)
+            : randomCall(indexer,
+                         options.lengths.empty()
+                             ? raggedLengths(options.requests, options.context,
+                                             options.seed)
+                             : options.lengths,
+                         options.seed);
+    if (!made)
+      return failed(made.takeError());
+    if (options.showRequest >= made->requests() && made->requests() > 0)
+      return failed(
+          Error{fmt::format("--show-request {}: there are {} requests",
+                            options.showRequest, made->requests())},
+          kUsage);
+    const Call before = std::move(*made);
+    Call after = before;
+    RunReport report{loaded.bundle, after};
+    report.file = options.file;
+    report.device = options.device;
+    report.seed = options.seed;
+    report.fromFile = !options.input.empty();
+    report.fromDescription = loaded.fromDescription;
+    report.generateTime = loaded.time;
+    report.shownRequest = options.showRequest;
+
+    // The tensors are part of the answer: layouts, a table row a request.
+    Result<std::vector<runtime::ContractAnswer>> answers =
+        runtime::answerContracts(*entry, {.arch = kArch}, before.hostViews());
+    if (!answers)
+      return failed(answers.takeError());
+    report.contracts = std::move(*answers);
+    for (const runtime::ContractAnswer &answer : report.contracts)
+      if (!answer.report.met())
+        return failed(Error{"refused: contract " + contractText(answer)});
+    if (Status status = keepSources(report); !status)
+      return failed(status.takeError());
+    if (Status status = execute(after, report); !status)
+      return failed(status.takeError());
+    return finish(before, after, report);
+  }
+
+  Status keepSources(RunReport &report) {
+    if (options.keep.empty())
+      return {};
+    if (Status status = runtime::makeFolders(options.keep); !status)
+      return status;
+    for (const runtime::Source &source : loaded.bundle.sources)
+      if (Status status = runtime::writeFileAtomically(
+              options.keep + "/" + source.name, source.text);
+          !status)
+        return status;
+    report.hip = options.keep;
+    return {};
+  }
+
+  Status execute(Call &call, RunReport &report) {
+    if (options.device == "host") {
+      const auto start = Clock::now();
+      Status status = runOnHost(call);
+      report.hostTime = std::chrono::duration_cast<std::chrono::microseconds>(
+          Clock::now() - start);
+      return status;
+    }
+    Result<std::vector<LoadedCode>> codes =
+        loadCode(loaded.bundle, *entry, kArch, options.clang);
+    if (!codes)
+      return codes.takeError();
+    report.codes = std::move(*codes);
+    Result<std::vector<LaunchRecord>> launches =
+        runOnSim(call, report.codes, options.threads);
+    if (!launches)
+      return launches.takeError();
+    report.launches = std::move(*launches);
+    return {};
+  }
+
+  int finish(const Call &before, const Call &after, RunReport &report) {
+    if (options.check) {
+      Result<Verdict> verdict = verify(before, after);
+      if (!verdict)
+        return failed(verdict.takeError());
+      report.verdict = std::move(*verdict);
+    }
+    if (!options.dump.empty()) {
+      Result<std::vector<runtime::ResolvedLaunch>> launches =
+          launchesOnHost(after);
+      if (!launches)
+        return failed(launches.takeError());
+      if (Status status = writeDump(options.dump,
+                                    {loaded.bundle, before, after, report.codes,
+                                     std::move(*launches), options.device});
+          !status)
+        return failed(status.takeError());
+    }
+    fmt::print("{}", options.json ? jsonReport(report) : textReport(report));
+    return !report.verdict || report.verdict->ok() ? kFine : kFailed;
+  }
+
+  const RunOptions &options;
+  Loaded loaded;
+  const runtime::Entry *entry = nullptr;
+  Indexer indexer;
+};
+
+} // namespace
+
+void tool::addRunCommand(CLI::App &app, Action &action) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App *command = app.add_subcommand(
+      "run", "Run a description or a bundle, and show what it selected");
+  command->add_option("FILE", options->file, "A description, or a bundle")
+      ->required();
+  command
+      ->add_option("--device", options->device,
+                   "sim: the compiled kernels on a simulated gfx950; host: "
+                   "the reference")
+      ->check(CLI::IsMember({"sim", "host"}))
+      ->capture_default_str();
+  command->add_option("--entry", options->entry,
+                      "Which entry, if there are several");
+  auto *requests =
+      command->add_option("--requests", options->requests, "Requests to make")
+          ->check(CLI::Range(int64_t(0), int64_t(1) << 20))
+          ->capture_default_str();
+  auto *context =
+      command
+          ->add_option("--context", options->context,
+                       "Tokens of the longest request; the others are shorter")
+          ->check(CLI::Range(int64_t(0), int64_t(INT32_MAX)))
+          ->capture_default_str();
+  auto *lengths = command
+                      ->add_option("--lengths", options->lengths,
+                                   "Tokens of each request, e.g. 4096,0,17")
+                      ->delimiter(',')
+                      ->excludes(requests)
+                      ->excludes(context);
+  command
+      ->add_option("--query-len", options->queryLen,
+                   "Tokens a request; the description fixes it, another value "
+                   "is an error")
+      ->check(CLI::Range(1, 1 << 20));
+  auto *seed =
+      command->add_option("--seed", options->seed, "Of the random inputs")
+          ->capture_default_str();
+  command
+      ->add_option("--input", options->input,
+                   "Take the inputs from a .safetensors file, named as the "
+                   "entry's arguments (manifest.json of `emit` lists them)")
+      ->excludes(requests)
+      ->excludes(context)
+      ->excludes(lengths)
+      ->excludes(seed);
+  command->add_flag("--check", options->check,
+                    "Hold scores, selection and page table against the "
+                    "reference, and memory around them against its poison");
+  command
+      ->add_option("--show-request", options->showRequest,
+                   "The request whose selection is printed")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print one JSON object instead");
+  command->add_option("--keep", options->keep,
+                      "Write the generated HIP into this folder");
+  command->add_option("--dump", options->dump,
+                      "Write every tensor, the code object and launch.json "
+                      "into this folder");
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads of the simulated device; 0: one a core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option(
+      "--clang", options->clang.clang,
+      "The clang to compile with (default: " + runtime::defaultClang() + ")");
+  command->callback([options, &action] {
+    action = [options] { return Runner(*options).run(); };
+  });
+}

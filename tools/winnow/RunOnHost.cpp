@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A call computed by the reference.
+#include "Execute.h"
+
+using namespace winnow;
+using namespace winnow::tool;
+
+Status tool::runOnHost(Call &call) {
+  const Indexer &indexer = *call.indexer;
+  const reference::UniformRows rows = call.rows();
+  reference::ExactScores exact;
+  if (reference::Problem problem = reference::blockScore(
+          rows, call.arguments[indexer.query].asNumbers(),
+          call.arguments[indexer.keys].asNumbers(),
+          std::as_const(call.arguments[indexer.indexTable]).as<int32_t, 2>(),
+          indexer.score, exact))
+    return Error{"block_score: " + *problem};
+
+  // The selection follows from scores in f32, as on a device.
+  std::vector<float> rounded(exact.values.begin(), exact.values.end());
+  const reference::View<const float, 3> scores(
+      rounded.data(), {exact.heads, exact.rows, exact.blocks});
+  if (indexer.scores >= 0) {
+    auto stored = call.workspace[indexer.scores].as<float, 3>();
+    for (int64_t head = 0; head < exact.heads; ++head)
+      for (int64_t row = 0; row < exact.rows; ++row)
+        for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
+          stored(head, row, block) = scores(head, row, block);
+  }
+  std::vector<int32_t> kept(indexer.heads * rows.rows() * indexer.keep);
+  const reference::View<int32_t, 3> selection(
+      kept.data(), {indexer.heads, rows.rows(), indexer.keep});
+  if (reference::Problem problem =
+          reference::topk(rows, scores, indexer.topk, selection))
+    return Error{"topk: " + *problem};
+  if (indexer.selection >= 0)
+    if (reference::Problem problem = reference::storeSelection(
+            selection, indexer.selectionPad, call.selection()))
+      return Error{"store_selection: " + *problem};
+  if (!indexer.remap)
+    return {};
+  auto pages = call.arguments[indexer.pages].as<int32_t, 2>();
+  auto contexts = call.arguments[indexer.contexts].as<int32_t, 1>();
+  // The destinations may be larger than this call needs.
+  pages.extents = {rows.rows() * indexer.remap->kvHeads,
+                   indexer.keep * indexer.remap->pagesPerBlock};
+  contexts.extents = {pages.extents[0]};
+  if (reference::Problem problem = reference::remapPages(
+          rows, selection,
+          std::as_const(call.arguments[indexer.attnTable]).as<int32_t, 2>(),
+          *indexer.remap, pages, contexts))
+    return Error{"remap_pages: " + *problem};
+  return {};
+}
+
+Result<std::vector<runtime::ResolvedLaunch>>
+tool::launchesOnHost(const Call &call) {
+  std::vector<runtime::TensorView> workspace;
+  for (const HostTensor &tensor : call.workspace) {
+    workspace.push_back(tensor.view);
+    workspace.back().address = tensor.hostAddress();
+  }
+  return runtime::resolveLaunches(*call.indexer->entry, call.symbols,
+                                  call.hostViews(), workspace);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Verify.h"
+
+#include <algorithm>
+
+using namespace winnow;
+using namespace winnow::tool;
+using reference::Comparison;
+
+namespace {
+
+/// Which bytes of a tensor the operations write.
+class Written {
+public:
+  explicit Written(const HostTensor &tensor)
+      : width(runtime::byteWidth(tensor.view.dtype)),
+        bytes(tensor.bytes.size()) {}
+
+  void element(int64_t offset) {
+    std::fill_n(bytes.begin() + offset * width, width, true);
+  }
+  /// Every element of a view.
+  template <int Rank>
+  void all(const reference::View<const int32_t, Rank> &view, int axis = 0,
+           int64_t offset = 0) {
+    if (axis == Rank)
+      return element(offset);
+    for (int64_t i = 0; i < view.extents[axis]; ++i)
+      all(view, axis + 1, offset + i * view.strides[axis]);
+  }
+  bool operator()(int64_t byte) const { return bytes[byte]; }
+
+private:
+  int64_t width;
+  std::vector<bool> bytes;
+};
+
+class Verifier {
+public:
+  Verifier(const Call &before, const Call &after)
+      : before(before), after(after), indexer(*after.indexer),
+        rows(after.rows()) {}
+
+  Result<Verdict> run() {
+    Verdict verdict;
+    // From the inputs as they were: a kernel may have ruined its own.
+    if (reference::Problem problem = reference::blockScore(
+            before.rows(), before.arguments[indexer.query].asNumbers(),
+            before.arguments[indexer.keys].asNumbers(),
+            before.arguments[indexer.indexTable].as<int32_t, 2>(),
+            indexer.score, exact))
+      return Error{"the reference refuses the inputs: " + *problem};
+    inputs(verdict.untouched);
+    if (!verdict.untouched.ok())
+      return verdict; // nothing after this would mean anything
+    if (indexer.scores >= 0)
+      verdict.scores = compareScores(rows, exact, deviceScores());
+    if (indexer.selection >= 0)
+      verdict.selection = selection();
+    if (indexer.remap)
+      if (Status status = pages(verdict); !status)
+        return status.takeError();
+    outside(verdict.untouched);
+    return verdict;
+  }
+
+private:
+  reference::View<const float, 3> deviceScores() const {
+    return after.workspace[indexer.scores].as<float, 3>();
+  }
+  reference::View<const int32_t, 3>
+  asSelection(const std::vector<int32_t> &storage) const {
+    return {storage.data(), {indexer.heads, rows.rows(), indexer.keep}};
+  }
+
+  void inputs(Comparison &untouched) const {
+    for (size_t i = 0; i < after.arguments.size(); ++i) {
+      if (indexer.entry->arguments[i].access != runtime::Access::Read)
+        continue;
+      const std::vector<std::byte> &old = before.arguments[i].bytes;
+      const std::vector<std::byte> &now = after.arguments[i].bytes;
+      untouched.checked += static_cast<int64_t>(now.size());
+      auto [where, other] = std::mismatch(now.begin(), now.end(), old.begin());
+      if (where != now.end())
+        untouched.add(
+            {"input '" + after.arguments[i].name + "' byte " +
+                 std::to_string(where - now.begin()),
+             std::to_string(std::to_integer<int>(*where)),
+             std::to_string(std::to_integer<int>(*other)) + " as before"});
+    }
+  }
+
+  Comparison selection() const {
+    const std::vector<int32_t> stored = plainSelection(after);
+    if (indexer.scores < 0)
+      return compareSelection(rows, exact, indexer.topk, asSelection(stored),
+                              nullptr);
+    const reference::View<const float, 3> scores = deviceScores();
+    Comparison comparison =
+        compareTopK(rows, scores, indexer.topk, asSelection(stored));
+    comparison.add(compareSelection(rows, exact, indexer.topk,
+                                    asSelection(stored), &scores));
+    return comparison;
+  }
+
+  Status pages(Verdict &verdict) const {
+    // Without a stored selection, the one that the device's scores give.
+    std::vector<int32_t> selection;
+    if (indexer.selection >= 0) {
+      selection = plainSelection(after);
+    } else if (indexer.scores >= 0) {
+      selection.resize(indexer.heads * rows.rows() * indexer.keep);
+      if (reference::Problem problem = reference::topk(
+              rows, deviceScores(), indexer.topk,
+              {selection.data(), {indexer.heads, rows.rows(), indexer.keep}}))
+        return Error{"the reference refuses the scores: " + *problem};
+    } else {
+      return Error{"entry '" + indexer.entry->name +
+                   "' shows neither scores nor a selection, so its page table "
+                   "cannot be checked"};
+    }
+    auto pages = after.arguments[indexer.pages].as<int32_t, 2>();
+    auto contexts = after.arguments[indexer.contexts].as<int32_t, 1>();
+    pages.extents = pageExtents();
+    contexts.extents = {pages.extents[0]};
+    verdict.pages =
+        comparePages(rows, asSelection(selection),
+                     after.arguments[indexer.attnTable].as<int32_t, 2>(),
+                     *indexer.remap, pages, contexts);
+    return {};
+  }
+
+  std::array<int64_t, 2> pageExtents() const {
+    return {rows.rows() * indexer.remap->kvHeads,
+            indexer.keep * indexer.remap->pagesPerBlock};
+  }
+
+  void outside(const HostTensor &tensor, const Written &written,
+               Comparison &untouched) const {
+    untouched.add(reference::compareUntouched(
+        tensor.name, tensor.bytes.data(),
+        static_cast<int64_t>(tensor.bytes.size()),
+        std::to_integer<uint8_t>(kPoison),
+        [&](int64_t byte) { return written(byte); }));
+  }
+
+  void outside(Comparison &untouched) const {
+    if (indexer.scores >= 0) {
+      const HostTensor &tensor = after.workspace[indexer.scores];
+      Written written(tensor);
+      for (int64_t head = 0; head < exact.heads; ++head)
+        for (int64_t row = 0; row < exact.rows; ++row)
+          for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
+            written.element(head * tensor.view.strides[0] +
+                            row * tensor.view.strides[1] +
+                            block * tensor.view.strides[2]);
+      outside(tensor, written, untouched);
+    }
+    if (indexer.selection >= 0) {
+      const HostTensor &tensor = after.arguments[indexer.selection];
+      Written written(tensor);
+      written.all(tensor.as<int32_t, 3>());
+      outside(tensor, written, untouched);
+    }
+    if (!indexer.remap)
+      return;
+    const HostTensor &pages = after.arguments[indexer.pages];
+    auto table = pages.as<int32_t, 2>();
+    table.extents = pageExtents();
+    Written writtenPages(pages);
+    writtenPages.all(table);
+    outside(pages, writtenPages, untouched);
+    const HostTensor &contexts = after.arguments[indexer.contexts];
+    auto list = contexts.as<int32_t, 1>();
+    list.extents = {table.extents[0]};
+    Written writtenContexts(contexts);
+    writtenContexts.all(list);
+    outside(contexts, writtenContexts, untouched);
+  }
+
+  const Call &before;
+  const Call &after;
+  const Indexer &indexer;
+  const reference::UniformRows rows;
+  reference::ExactScores exact;
+};
+
+} // namespace
+
+bool Verdict::ok() const {
+  return (!scores || scores->ok()) && (!selection || selection->ok()) &&
+         (!pages || pages->ok()) && untouched.ok();
+}
+
+Result<Verdict> tool::verify(const Call &before, const Call &after) {
+  return Verifier(before, after).run();
+}
+
+std::vector<int32_t> tool::plainSelection(const Call &call) {
+  const Indexer &indexer = *call.indexer;
+  const reference::UniformRows rows = call.rows();
+  const reference::View<const int32_t, 3> stored = call.selection();
+  std::vector<int32_t> plain;
+  for (int64_t head = 0; head < indexer.heads; ++head)
+    for (int64_t row = 0; row < rows.rows(); ++row)
+      for (int64_t slot = 0; slot < indexer.keep; ++slot) {
+        const int32_t block = stored(head, row, slot);
+        // Past the candidates the pad means "none"; another value there stays
+        // and is reported.
+        const bool past = slot >= rows.visibleBlocks(row);
+        plain.push_back(past && block == indexer.selectionPad ? -1 : block);
+      }
+  return plain;
+}
