@@ -6,9 +6,17 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace winnow;
+
+bool winnow::isSourceName(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
 
 bool winnow::isEntry(func::FuncOp func) { return func->hasAttr(kEntryAttr); }
 
@@ -40,6 +48,10 @@ std::optional<StringRef> winnow::getContractName(func::FuncOp func) {
 }
 
 static LogicalResult verifySignature(func::FuncOp func) {
+  if (!isSourceName(func.getName()))
+    return func.emitError() << "an entry has to be named by a C identifier, "
+                               "which its kernels are named after, found '"
+                            << func.getName() << "'";
   if (func.isExternal())
     return func.emitError() << "entry '" << func.getName()
                             << "' needs a body, found a declaration";

@@ -171,6 +171,9 @@ void KernelOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult KernelOp::verify() {
+  if (!isSourceName(getSymName()))
+    return emitOpError("is named '")
+           << getSymName() << "', needed a C identifier";
   AffineMap grid = getGrid();
   if (grid.getNumResults() != 3 || grid.getNumDims() != 0 ||
       grid.getNumSymbols() != 1)
@@ -353,8 +356,8 @@ void WalkSlicesOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult WalkSlicesOp::verifyRegions() {
-  if (getSlices() < 1)
-    return emitOpError("has ") << getSlices() << " slices, needed at least 1";
+  if (int64_t slices = getSlices(); slices < 1)
+    return emitOpError("has ") << slices << " slices, needed at least 1";
   Type wanted[] = {SliceType::get(getContext()), BestType::get(getContext())};
   if (failed(verifyBodyArguments(*this, getBodyRegion(), wanted)))
     return failure();

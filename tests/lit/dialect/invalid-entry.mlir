@@ -146,6 +146,21 @@ func.func private @f() attributes {winnow.attention = {kv_heads = 1, page_size =
 
 // -----
 
+// Names that generated source cannot use.
+// expected-error@below {{an entry has to be named by a C identifier, which its kernels are named after, found 'm3-decode'}}
+func.func @"m3-decode"(%a: memref<?xi32>) attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 4}} {
+  return
+}
+
+// -----
+
+// expected-error@below {{an entry has to be named by a C identifier, which its kernels are named after, found '3m'}}
+func.func @"3m"(%a: memref<?xi32>) attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 4}} {
+  return
+}
+
+// -----
+
 // What an entry looks like.
 // expected-error@below {{entry 'f' needs a body, found a declaration}}
 func.func private @f() attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 4}}

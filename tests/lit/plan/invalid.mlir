@@ -8,6 +8,12 @@ winnow.kernel @k(%lens: memref<?xi32>) shape S {} grid affine_map<()[s0] -> (s0,
 
 // -----
 
+// expected-error@below {{is named 'score kernel', needed a C identifier}}
+winnow.kernel @"score kernel"(%lens: memref<?xi32>) shape S {} grid affine_map<()[s0] -> (1, s0, 1)> waves 1 {
+}
+
+// -----
+
 // expected-error@below {{has 17 waves, needed 1 to 16}}
 winnow.kernel @k(%lens: memref<?xi32>) shape S {} grid affine_map<()[s0] -> (s0, 1, 1)> waves 17 {
 }
@@ -56,6 +62,18 @@ winnow.kernel @k(%lens: memref<?xi32>, %table: memref<?x?xi32>) shape S {} grid 
   winnow.stage.walk_pages %page of %task via %table : memref<?x?xi32> {
     // expected-error@below {{has 0 slices, needed at least 1}}
     %best = winnow.stage.walk_slices %slice of %page carry %running slices 0 {
+      winnow.stage.yield %running : !winnow.best
+    }
+  }
+}
+
+// -----
+
+winnow.kernel @k(%lens: memref<?xi32>, %table: memref<?x?xi32>) shape S {} grid affine_map<()[s0] -> (s0, 1, 1)> waves 1 {
+  %task = winnow.stage.score_task %lens : memref<?xi32>
+  winnow.stage.walk_pages %page of %task via %table : memref<?x?xi32> {
+    // expected-error@below {{has -1 slices, needed at least 1}}
+    %best = winnow.stage.walk_slices %slice of %page carry %running slices -1 {
       winnow.stage.yield %running : !winnow.best
     }
   }

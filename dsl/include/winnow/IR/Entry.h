@@ -35,6 +35,10 @@ struct AttentionFacts {
   int64_t pageSize = 0; ///< tokens of a page as it numbers them, 1 to 65536
 };
 
+/// Whether `name` can stand in generated source as it is: a C identifier.
+/// Entries and kernels have such names.
+bool isSourceName(llvm::StringRef name);
+
 bool isEntry(mlir::func::FuncOp func);
 
 /// The value of an attribute, or nothing if the function lacks it. On functions
@@ -47,12 +51,12 @@ std::optional<llvm::StringRef> getContractName(mlir::func::FuncOp func);
 llvm::ArrayRef<llvm::StringRef> getKnownContracts();
 bool isKnownContract(llvm::StringRef name);
 
-/// Checks a function that carries `winnow.entry`: memref arguments and no
-/// results, one block of operations of this dialect and a return, bounds, at
-/// least one write, every memref written at most once and none both read and
-/// written, static extents that hold what the bounds allow. Part of the
-/// ordinary verifier; the function's attributes and its operations have to be
-/// valid each for itself.
+/// Checks a function that carries `winnow.entry`: a name that generated source
+/// can use, memref arguments and no results, one block of operations of this
+/// dialect and a return, bounds, at least one write, every memref written at
+/// most once and none both read and written, static extents that hold what the
+/// bounds allow. Part of the ordinary verifier; the function's attributes and
+/// its operations have to be valid each for itself.
 llvm::LogicalResult verifyEntry(mlir::func::FuncOp func);
 
 } // namespace winnow

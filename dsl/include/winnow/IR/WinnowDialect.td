@@ -67,7 +67,8 @@ def Winnow_Dialect : Dialect {
     | `winnow.contract` | string | the contract it has to keep, by name |
     | `winnow.attention` | `{kv_heads, page_size}`, integers from 1 to 65536 | what the attention kernel reads: its key-value heads, and the tokens of a page as it numbers them |
 
-    Such a function takes memrefs only and has no results. Its body is one block
+    Such a function is named by a C identifier, after which its kernels are
+    named; it takes memrefs only and has no results. Its body is one block
     of operations of this dialect and a `return`. It writes something; it writes
     no memref twice and none that it reads. A table with a static width has to
     hold a sequence of `max_seq_len` tokens.

@@ -43,8 +43,8 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
     a captured graph replays for any lengths within the bounds. A workgroup has
     `waves` waves of 64 lanes.
 
-    Refused: a grid without exactly three results and one symbol, `waves`
-    outside [1, 16], a shape entry that is not an integer or a boolean, an
+    Refused: a name that is no C identifier, a grid without exactly three results
+    and one symbol, `waves` outside [1, 16], a shape entry that is not an integer or a boolean, an
     operation that is not a stage.
 
     ```mlir
