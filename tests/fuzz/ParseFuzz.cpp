@@ -73,7 +73,7 @@ public:
     for (StringRef part : parts) {
       mutate(part);
       // In generic form, operations reach the verifiers past their parsers.
-      if (OwningOpRef<ModuleOp> module = parse(part)) {
+      if (OwningOpRef<ModuleOp> module = parse(part.str())) {
         mutate(print(*module, OpPrintingFlags().printGenericOpForm()));
         mutateBytecode(*module);
       }
@@ -83,7 +83,8 @@ public:
   Counts counts;
 
 private:
-  OwningOpRef<ModuleOp> parse(StringRef source) {
+  /// The parser reads up to the terminating zero, so a string of its own.
+  OwningOpRef<ModuleOp> parse(const std::string &source) {
     reported = false;
     ScopedDiagnosticHandler swallow(&context, [&](Diagnostic &diagnostic) {
       reported |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
@@ -99,7 +100,7 @@ private:
     return text;
   }
 
-  void check(StringRef mutation, StringRef source) {
+  void check(StringRef mutation, const std::string &source) {
     CaseTrace trace(file, mutation, source);
     ++counts.cases;
     OwningOpRef<ModuleOp> module = parse(source);
@@ -138,11 +139,11 @@ private:
     generator.seed(20240229);
     size_t step = std::max<size_t>(1, source.size() / casesPerSource);
     for (size_t end = 0; end < source.size(); end += step)
-      check("truncated", source.take_front(end));
+      check("truncated", source.take_front(end).str());
     for (unsigned i = 0; i < casesPerSource; ++i)
       check("with a changed byte", changeByte(source));
     std::vector<StringRef> tokens = tokenize(source);
-    for (unsigned i = 0; i < 2 * casesPerSource; ++i)
+    for (unsigned i = 0; i < 4 * casesPerSource; ++i)
       check("with changed tokens", changeTokens(tokens));
   }
 
@@ -157,63 +158,81 @@ private:
     return text;
   }
 
-  /// Words, numbers, single characters; white space clings to what it follows.
+  enum class Kind { Word, Number, Space, Other };
+  static Kind kindOf(char c) {
+    if (llvm::isAlpha(c) || c == '_')
+      return Kind::Word;
+    // A dynamic extent stands where a number could.
+    if (llvm::isDigit(c) || c == '?')
+      return Kind::Number;
+    return llvm::isSpace(c) ? Kind::Space : Kind::Other;
+  }
+
+  /// Words, numbers (so that `x128x` is three tokens), spaces, and everything
+  /// else by the character.
   static std::vector<StringRef> tokenize(StringRef source) {
     std::vector<StringRef> tokens;
-    auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
     while (!source.empty()) {
-      size_t end = 1;
-      if (isWord(source[0]))
-        end = std::min(source.size(), source.find_if_not(isWord));
-      end = std::min(source.size(), source.find_if_not(llvm::isSpace, end));
-      tokens.push_back(source.take_front(end));
-      source = source.drop_front(end);
+      Kind kind = kindOf(source.front());
+      size_t end = kind == Kind::Other ? 1 : source.find_if([&](char c) {
+        return kindOf(c) != kind;
+      });
+      tokens.push_back(source.substr(0, end));
+      source = source.substr(tokens.back().size());
     }
     return tokens;
   }
 
+  /// Mostly changes that keep the grammar: they reach the verifiers.
   std::string changeTokens(std::vector<StringRef> tokens) {
-    static const StringRef numbers[] = {"0 ",
-                                        "-1 ",
-                                        "1 ",
-                                        "7 ",
-                                        "2048 ",
-                                        "65537 ",
-                                        "2147483648 ",
-                                        "4294967296 ",
-                                        "? ",
-                                        "9223372036854775807 ",
-                                        "18446744073709551616 "};
+    static const StringRef numbers[] = {"0",
+                                        "-1",
+                                        "1",
+                                        "7",
+                                        "16",
+                                        "2048",
+                                        "65537",
+                                        "2147483648",
+                                        "4294967296",
+                                        "?",
+                                        "9223372036854775807",
+                                        "18446744073709551616"};
     if (tokens.empty())
       return "";
     for (size_t edits = 1 + random(2); edits > 0; --edits) {
       size_t at = random(tokens.size());
       size_t other = random(tokens.size());
-      switch (random(5)) {
+      switch (random(8)) {
       case 0:
         tokens[at] = "";
         break;
       case 1:
-        tokens[at] = tokens[other];
-        break;
-      case 2:
         std::swap(tokens[at], tokens[other]);
         break;
-      case 3:
+      case 2:
         tokens.insert(tokens.begin() + at, tokens[other]);
         break;
+      case 3:
+      case 4:
+        if (size_t word = findKind(tokens, at, Kind::Word))
+          tokens[word] = tokens[findKind(tokens, other, Kind::Word)];
+        break;
       default:
-        // From here on, the next number.
-        for (size_t i = 0; i < tokens.size(); ++i) {
-          StringRef &token = tokens[(at + i) % tokens.size()];
-          if (token.empty() || !llvm::isDigit(token[0]))
-            continue;
-          token = numbers[random(std::size(numbers))];
-          break;
-        }
+        if (size_t number = findKind(tokens, at, Kind::Number))
+          tokens[number] = numbers[random(std::size(numbers))];
       }
     }
     return llvm::join(tokens, "");
+  }
+
+  /// The first token of a kind from `start` on, around the end; 0 if none.
+  static size_t findKind(ArrayRef<StringRef> tokens, size_t start, Kind kind) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      size_t at = (start + i) % tokens.size();
+      if (!tokens[at].empty() && kindOf(tokens[at].front()) == kind)
+        return at;
+    }
+    return 0;
   }
 
   void mutateBytecode(ModuleOp module) {
@@ -223,7 +242,7 @@ private:
       return;
     size_t step = std::max<size_t>(1, bytes.size() / casesPerSource);
     for (size_t end = 0; end < bytes.size(); end += step)
-      check("as truncated bytecode", StringRef(bytes).take_front(end));
+      check("as truncated bytecode", bytes.substr(0, end));
   }
 
   MLIRContext context;
@@ -239,7 +258,7 @@ int main(int argc, char **argv) {
   llvm::sys::PrintStackTraceOnErrorSignal(argv[0]);
   llvm::EnablePrettyStackTrace();
 
-  unsigned cases = 40;
+  unsigned cases = 100;
   std::vector<StringRef> files;
   for (StringRef argument : llvm::ArrayRef(argv + 1, argc - 1)) {
     if (!argument.consume_front("--cases="))
