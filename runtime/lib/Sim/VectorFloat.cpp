@@ -172,6 +172,12 @@ template <typename T> T divFixup(T quotient, T denominator, T numerator) {
     return sign ? -infinity : infinity;
   if (std::isinf(denominator) || numerator == 0)
     return zero;
+  // Far apart, the refinement itself over- or underflows; so does the result.
+  int apart = std::ilogb(numerator) - std::ilogb(denominator);
+  if (apart < (sizeof(T) == 4 ? -150 : -1075))
+    return zero;
+  if (quotient != quotient)
+    return apart > 0 ? (sign ? -infinity : infinity) : zero;
   T magnitude = std::fabs(quotient);
   return sign ? -magnitude : magnitude;
 }
@@ -203,8 +209,10 @@ template <typename T> Scaled<T> divScale(T s0, T denominator, T numerator) {
     return {std::ldexp(s0, step), false};
   bool inverse = isDenormal(T(1) / denominator);
   bool ratio = isDenormal(numerator / denominator);
+  // The ISA text scales the denominator up here, which would overflow; down is
+  // what makes the sequence's result right.
   if (inverse && ratio)
-    return {same(s0, denominator) ? std::ldexp(s0, step) : s0, true};
+    return {same(s0, denominator) ? std::ldexp(s0, -step) : s0, true};
   if (inverse)
     return {std::ldexp(s0, -step), false};
   if (ratio)
@@ -237,10 +245,15 @@ template <typename T> void divFmasHandler(Wave &w, const Instruction &in) {
   LaneView c = source<T>(w, in, 2, buffers[2]);
   uint64_t vcc = w.vcc();
   for (unsigned l = 0; l < kLanes; ++l) {
+    T x = laneValue<T>(a, l), y = laneValue<T>(b, l);
     T addend = laneValue<T>(c, l);
-    T r = fmaOf(laneValue<T>(a, l), laneValue<T>(b, l), addend);
-    if (vcc >> l & 1)
-      r = std::ldexp(r, std::fabs(addend) >= T(1) ? step : -step);
+    T r = fmaOf(x, y, addend);
+    if (vcc >> l & 1) {
+      // One rounding, of the scaled sum.
+      using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
+      Wide sum = std::fma(Wide(x), Wide(y), Wide(addend));
+      r = T(std::ldexp(sum, std::fabs(addend) >= T(1) ? step : -step));
+    }
     setLane(out, l, r);
   }
   result<T>(w, in, out);

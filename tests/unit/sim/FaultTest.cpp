@@ -87,7 +87,7 @@ TEST(Fault, ScratchOutOfBounds) {
 
 TEST(Fault, UnknownInstructionIsNamedWhenReached) {
   std::string error = runWaveError("  s_nop 0\n  s_setvskip s2, s3\n", {1}, 1);
-  EXPECT_THAT(error, HasSubstr("at +0x10 `s_setvskip s2, s3`"));
+  EXPECT_THAT(error, HasSubstr("at +0x18 `s_setvskip s2, s3`"));
   EXPECT_THAT(error, HasSubstr("does not know this instruction"));
   // Jumped over, it does no harm.
   EXPECT_EQ(runWaveError("  s_branch L\n  s_setvskip s2, s3\nL:\n", {1}, 1),
