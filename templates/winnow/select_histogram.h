@@ -12,15 +12,7 @@
 
 namespace winnow {
 
-/// Where a histogram's running count, from the top bin down, reaches a number.
-struct Crossing {
-  i32 bin;
-  i32 above; ///< in all bins above it
-  i32 inside;
-};
-
-/// Every wave finds it for itself. Lane l looks after bins 255 - 4 * l and the
-/// three below.
+/// Lane l looks after bins 255 - 4 * l and the three below.
 WINNOW_DEVICE Crossing find_crossing(const u32 *bins, i32 wanted) {
   const i32 lowest = kBins - 4 - lane_index() * 4;
   const u32x4 four = *reinterpret_cast<const u32x4 *>(bins + lowest);
@@ -50,7 +42,7 @@ WINNOW_DEVICE i32 count_above(u32 pivot, const ScoreKeys<Select> &keys,
                               NarrowStorage<Select> &storage) {
   i32 above = 0;
   for_each_slot<Select>(row, [&](i32 slot, i32) {
-    above += count_lanes(ballot(keys.slot[slot] > pivot));
+    above += __builtin_popcountll(ballot(keys.slot[slot] > pivot));
   });
   if (lane_index() == 0)
     add_local(&storage.above, above);
@@ -88,13 +80,16 @@ WINNOW_DEVICE Candidate find_floor(u32 pivot, const ScoreKeys<Select> &keys,
         add_local(&storage.bins[(candidate >> shift) % kBins], 1);
     });
     local_barrier();
-    const Crossing at = find_crossing(storage.bins, Select::kTopK - above);
-    above += at.above;
-    floor |= static_cast<u64>(at.bin) << shift;
-    if (above + at.inside <= kMaxCandidates)
+    if (wave_index() == 0)
+      storage.crossing = find_crossing(storage.bins, Select::kTopK - above);
+    local_barrier();
+    const i32 bin = read_first_lane(storage.crossing.bin);
+    const i32 inside = read_first_lane(storage.crossing.inside);
+    above += read_first_lane(storage.crossing.above);
+    floor |= static_cast<u64>(bin) << shift;
+    if (above + inside <= kMaxCandidates)
       return floor;
     top = shift - 1;
-    local_barrier(); // The bins are about to be cleared.
   }
 }
 

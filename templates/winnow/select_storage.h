@@ -15,6 +15,13 @@ inline constexpr i32 kMaxCandidates = kWaveLanes;
 inline constexpr i32 kDigitBits = 8;
 inline constexpr i32 kBins = 1 << kDigitBits;
 
+/// Where a histogram's running count, from the top bin down, reaches a number.
+struct Crossing {
+  i32 bin;
+  i32 above; ///< in all bins above it
+  i32 inside;
+};
+
 template <class Select> struct NarrowStorage {
   u32 largest[Select::kWaves][kWaveLanes]; ///< each lane's largest key
   u32 pivot;
@@ -22,6 +29,7 @@ template <class Select> struct NarrowStorage {
   u32 above; ///< keys above the pivot
   Candidate candidates[kMaxCandidates];
   u32 bins[kBins];
+  Crossing crossing;
 };
 
 /// What any wave has written to local memory before is seen by all after.
