@@ -92,9 +92,8 @@ public:
 
 private:
   void fillPoison(uint8_t *bytes, size_t size) const {
-    for (size_t i = 0; i + 4 <= size; i += 4)
-      std::memcpy(bytes + i, &input.poison, 4);
-    std::memcpy(bytes + size / 4 * 4, &input.poison, size % 4);
+    for (size_t i = 0; i < size; i += 4)
+      std::memcpy(bytes + i, &input.poison, std::min<size_t>(4, size - i));
   }
 
   bool runTurn(Wave &wave) {
