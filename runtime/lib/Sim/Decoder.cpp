@@ -418,8 +418,10 @@ void InstructionDecoder::finishVector() {
     if ((s.negate || s.absolute) && !isFloat(op.sources[i]) &&
         !(op.flags & kRawOpSel))
       fail("neg or abs of a source that is no float is not simulated");
-    s.plain = s.kind == Operand::Kind::Vgpr && !s.negate && !s.absolute &&
-              !s.highHalf && s.select == 6 && !(i == 0 && in.isDpp);
+    bool unmodified = !s.negate && !s.absolute && !s.highHalf &&
+                      s.select == 6 && !(i == 0 && in.isDpp);
+    s.plain = s.kind == Operand::Kind::Vgpr && unmodified;
+    s.uniform = s.kind != Operand::Kind::Vgpr && unmodified;
   }
   if (in.clamp && !isFloat(op.result) && !(op.flags & kOwnClamp) &&
       op.result != ValueType::None)

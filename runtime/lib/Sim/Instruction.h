@@ -68,6 +68,8 @@ struct Operand {
   Kind kind = Kind::None;
   /// A whole vector register read as it is: no modifier, DPP or SDWA select.
   bool plain = false;
+  /// A scalar or constant that all lanes read as it is.
+  bool uniform = false;
   bool negate = false;
   bool absolute = false;
   bool signExtend = false;
@@ -195,6 +197,7 @@ std::span<const Operation> scalarOperations();
 std::span<const Operation> programOperations();
 std::span<const Operation> scalarMemoryOperations();
 std::span<const Operation> vectorFloatOperations();
+std::span<const Operation> vectorHalfOperations();
 std::span<const Operation> vectorIntegerOperations();
 std::span<const Operation> vectorConvertOperations();
 std::span<const Operation> vectorPackedOperations();

@@ -57,9 +57,21 @@ LaneView source(Wave &w, const Instruction &in, unsigned which,
                 LaneBuffer &buffer) {
   const Operand &operand = in.source[which];
   constexpr ValueType type = typeOf<T>();
-  if (operand.plain && (!isFloat(type) || w.plainFloat)) [[likely]] {
-    const uint32_t *low = w.row(operand.index);
-    return {low, registersOf(type) == 2 ? low + kLanes : nullptr};
+  if (!isFloat(type) || w.plainFloat) [[likely]] {
+    if (operand.plain) {
+      const uint32_t *low = w.row(operand.index);
+      return {low, registersOf(type) == 2 ? low + kLanes : nullptr};
+    }
+    if (operand.uniform) {
+      uint64_t value = registersOf(type) == 2 ? readScalar64(w, operand)
+                                              : readScalar32(w, operand);
+      for (unsigned l = 0; l < kLanes; ++l)
+        buffer.low[l] = uint32_t(value);
+      if constexpr (registersOf(type) == 2)
+        for (unsigned l = 0; l < kLanes; ++l)
+          buffer.high[l] = uint32_t(value >> 32);
+      return {buffer.low, buffer.high};
+    }
   }
   return readLanes(w, in, which, type, buffer);
 }

@@ -16,10 +16,11 @@ const Operation *findOperation(std::string_view name) {
         std::unordered_map<std::string_view, const Operation *> all;
         for (std::span<const Operation> part :
              {scalarOperations(), programOperations(), scalarMemoryOperations(),
-              vectorFloatOperations(), vectorIntegerOperations(),
-              vectorConvertOperations(), vectorPackedOperations(),
-              vectorCompareOperations(), crossLaneOperations(), ldsOperations(),
-              globalMemoryOperations(), atomicOperations(), mfmaOperations()})
+              vectorFloatOperations(), vectorHalfOperations(),
+              vectorIntegerOperations(), vectorConvertOperations(),
+              vectorPackedOperations(), vectorCompareOperations(),
+              crossLaneOperations(), ldsOperations(), globalMemoryOperations(),
+              atomicOperations(), mfmaOperations()})
           for (const Operation &op : part)
             all.emplace(op.name, &op);
         return all;

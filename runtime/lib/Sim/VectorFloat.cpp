@@ -2,103 +2,13 @@
 // f32, f64 and f16 arithmetic of one lane. The host's arithmetic is IEEE
 // round-to-nearest; what differs is said at each function (CDNA4 ISA, chapter
 // "Instructions").
-#include "FloatFormats.h"
-#include "Lanes.h"
+#include "FloatMath.h"
 
 #include <cmath>
 #include <limits>
 
 namespace winnow::sim {
 namespace {
-
-template <typename T> struct BitsOf;
-template <> struct BitsOf<float> {
-  using Type = uint32_t;
-  static constexpr uint32_t kQuiet = 0x00400000u, kDefaultNan = 0x7fc00000u;
-};
-template <> struct BitsOf<double> {
-  using Type = uint64_t;
-  static constexpr uint64_t kQuiet = 0x0008000000000000u,
-                            kDefaultNan = 0x7ff8000000000000u;
-};
-
-template <typename T> T quiet(T value) {
-  using B = BitsOf<T>;
-  return std::bit_cast<T>(std::bit_cast<typename B::Type>(value) | B::kQuiet);
-}
-template <typename T> bool isSignaling(T value) {
-  using B = BitsOf<T>;
-  return value != value &&
-         !(std::bit_cast<typename B::Type>(value) & B::kQuiet);
-}
-/// An invalid operation gives the positive default NaN; x86 gives the negative.
-template <typename T> T fixNan(T result, bool anyNan) {
-  return result != result && !anyNan ? std::bit_cast<T>(BitsOf<T>::kDefaultNan)
-                                     : result;
-}
-
-template <typename T> T addOf(T a, T b) {
-  return fixNan(T(a + b), a != a || b != b);
-}
-template <typename T> T mulOf(T a, T b) {
-  return fixNan(T(a * b), a != a || b != b);
-}
-template <typename T> T fmaOf(T a, T b, T c) {
-  return fixNan(T(std::fma(a, b, c)), a != a || b != b || c != c);
-}
-
-/// One NaN operand gives the other one. In IEEE mode a signaling NaN wins,
-/// quieted. +0 is larger than -0.
-template <bool Ieee, typename T> T maxOf(T a, T b) {
-  using U = typename BitsOf<T>::Type;
-  T equal = std::bit_cast<T>(U(std::bit_cast<U>(a) & std::bit_cast<U>(b)));
-  T r = a > b ? a : b > a ? b : equal;
-  r = b != b ? a : r;
-  r = a != a ? b : r;
-  if constexpr (Ieee) {
-    r = isSignaling(b) ? quiet(b) : r;
-    r = isSignaling(a) ? quiet(a) : r;
-  }
-  return r;
-}
-template <bool Ieee, typename T> T minOf(T a, T b) {
-  using U = typename BitsOf<T>::Type;
-  T equal = std::bit_cast<T>(U(std::bit_cast<U>(a) | std::bit_cast<U>(b)));
-  T r = a < b ? a : b < a ? b : equal;
-  r = b != b ? a : r;
-  r = a != a ? b : r;
-  if constexpr (Ieee) {
-    r = isSignaling(b) ? quiet(b) : r;
-    r = isSignaling(a) ? quiet(a) : r;
-  }
-  return r;
-}
-template <bool Ieee> float med3Of(float a, float b, float c) {
-  if (a != a || b != b || c != c)
-    return minOf<Ieee>(minOf<Ieee>(a, b), c);
-  return maxOf<Ieee>(minOf<Ieee>(a, b), minOf<Ieee>(maxOf<Ieee>(a, b), c));
-}
-/// IEEE 754-2019 maximum: any NaN gives a NaN.
-float maximum(float a, float b) {
-  return a != a ? quiet(a) : b != b ? quiet(b) : maxOf<false>(a, b);
-}
-float minimum(float a, float b) {
-  return a != a ? quiet(a) : b != b ? quiet(b) : minOf<false>(a, b);
-}
-
-template <auto InIeee, auto InPlain>
-void byIeee(Wave &w, const Instruction &in) {
-  if (w.mode & kModeIeee)
-    lanes<InIeee>(w, in);
-  else
-    lanes<InPlain>(w, in);
-}
-template <auto InIeee, auto InPlain>
-constexpr Operation ieeeOp(const char *name, uint32_t flags = 0) {
-  Operation op = vectorOp<InIeee>(name, flags);
-  op.handler = &byIeee<InIeee, InPlain>;
-  return op;
-}
 
 /// The transcendental units take and give no denormals.
 float flushed(float v) {
@@ -126,24 +36,6 @@ double fractOf(double x) {
   return x != x          ? quiet(x)
          : std::isinf(x) ? std::bit_cast<double>(0x7ff8000000000000ull)
                          : std::fmin(x - std::floor(x), 0x1.fffffffffffffp-1);
-}
-
-float half(Half h) { return halfToFloat(h.bits); }
-Half toHalf(float v) { return {floatToHalf(v)}; }
-
-/// a * b + c in f16 with one rounding: the product is exact in double, the sum
-/// is rounded to odd there so that the second rounding does no harm.
-Half fmaHalf(Half a, Half b, Half c) {
-  double product = double(half(a)) * double(half(b)), addend = half(c);
-  double sum = product + addend;
-  if (std::isnan(sum) || std::isinf(sum))
-    return toHalf(float(sum));
-  double back = sum - product;
-  double lost = (product - (sum - back)) + (addend - back);
-  uint64_t bits = std::bit_cast<uint64_t>(sum);
-  if (lost != 0 && !(bits & 1))
-    sum = std::bit_cast<double>((lost > 0) == (sum > 0) ? bits + 1 : bits - 1);
-  return {doubleToHalf(sum)};
 }
 
 template <typename T> int frexpExponent(T x) {
@@ -287,13 +179,6 @@ constexpr auto min3Fn =
 template <bool Ieee>
 constexpr auto med3Fn =
     [](float a, float b, float c) { return med3Of<Ieee>(a, b, c); };
-template <bool Ieee>
-constexpr auto maxHalf =
-    [](Half a, Half b) { return toHalf(maxOf<Ieee>(half(a), half(b))); };
-template <bool Ieee>
-constexpr auto minHalf =
-    [](Half a, Half b) { return toHalf(minOf<Ieee>(half(a), half(b))); };
-
 const Operation table[] = {
     vectorOp<addF32>("v_add_f32"),
     vectorOp<subF32>("v_sub_f32"),
@@ -383,19 +268,6 @@ const Operation table[] = {
     ternary<double>("v_div_scale_f64", divScaleHandler<double>,
                     kScalarDestination),
     ternary<double>("v_div_fmas_f64", divFmasHandler<double>),
-
-    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(a), half(b))); }>(
-        "v_add_f16"),
-    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(a), -half(b))); }>(
-        "v_sub_f16"),
-    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(b), -half(a))); }>(
-        "v_subrev_f16"),
-    vectorOp<[](Half a, Half b) { return toHalf(mulOf(half(a), half(b))); }>(
-        "v_mul_f16"),
-    vectorOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); }>(
-        "v_fma_f16", kKeepsOtherHalf),
-    ieeeOp<maxHalf<true>, maxHalf<false>>("v_max_f16"),
-    ieeeOp<minHalf<true>, minHalf<false>>("v_min_f16"),
 };
 
 } // namespace

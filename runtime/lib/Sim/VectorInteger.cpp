@@ -117,8 +117,16 @@ template <bool Signed> void mad64Handler(Wave &w, const Instruction &in) {
 
 void selectHandler(Wave &w, const Instruction &in) {
   LaneBuffer buffers[2], out;
-  LaneView a = source<u32>(w, in, 0, buffers[0]);
-  LaneView b = source<u32>(w, in, 1, buffers[1]);
+  // The selection itself flushes nothing, but neg and abs are of floats.
+  bool isModified = in.source[0].negate || in.source[0].absolute ||
+                    in.source[1].negate || in.source[1].absolute;
+  if (isModified && !w.plainFloat)
+    return w.stop(in, "neg or abs in a selection while denormals are flushed "
+                      "is not simulated");
+  LaneView a = isModified ? source<float>(w, in, 0, buffers[0])
+                          : source<u32>(w, in, 0, buffers[0]);
+  LaneView b = isModified ? source<float>(w, in, 1, buffers[1])
+                          : source<u32>(w, in, 1, buffers[1]);
   u64 mask = readScalar64(w, in.source[2]);
   for (unsigned half = 0; half < 2; ++half) {
     u32 bits = u32(mask >> (32 * half));
@@ -326,7 +334,7 @@ const Operation table[] = {
      &selectHandler,
      InstructionClass::Valu,
      ValueType::B32,
-     {ValueType::B32, ValueType::B32, ValueType::None},
+     {ValueType::F32, ValueType::F32, ValueType::None},
      kReadsMask},
     {"v_bitop3_b32",
      &bitop3Handler<u32>,

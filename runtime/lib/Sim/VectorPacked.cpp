@@ -2,7 +2,7 @@
 // VOP3P: two lanes of 16 bits in a register, two of f32 in a register pair, the
 // mixed-precision fma and the dot products.
 #include "FloatFormats.h"
-#include "Lanes.h"
+#include "FloatMath.h"
 
 #include <algorithm>
 #include <cmath>
@@ -206,6 +206,26 @@ using i16 = int16_t;
 float f(Half h) { return halfToFloat(h.bits); }
 Half h(float v) { return {floatToHalf(v)}; }
 
+template <bool Ieee>
+constexpr auto maxHalf =
+    [](Half a, Half b) { return h(maxOf<Ieee>(f(a), f(b))); };
+template <bool Ieee>
+constexpr auto minHalf =
+    [](Half a, Half b) { return h(minOf<Ieee>(f(a), f(b))); };
+template <auto InIeee, auto InPlain>
+void packedByIeee(Wave &w, const Instruction &in) {
+  if (w.mode & kModeIeee)
+    packed16<InIeee>(w, in);
+  else
+    packed16<InPlain>(w, in);
+}
+template <auto InIeee, auto InPlain>
+constexpr Operation packedIeeeOp(const char *name) {
+  Operation op = packedOp<InIeee>(name);
+  op.handler = &packedByIeee<InIeee, InPlain>;
+  return op;
+}
+
 const Operation table[] = {
     packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_u16"),
     packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_i16"),
@@ -233,6 +253,10 @@ const Operation table[] = {
     packedOp<[](Half a, Half b) {
       return h(canonical(f(a) * f(b), std::isnan(f(a)) || std::isnan(f(b))));
     }>("v_pk_mul_f16"),
+    packedOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); }>(
+        "v_pk_fma_f16"),
+    packedIeeeOp<maxHalf<true>, maxHalf<false>>("v_pk_max_f16"),
+    packedIeeeOp<minHalf<true>, minHalf<false>>("v_pk_min_f16"),
     packed32Op<[](float a, float b) {
       return canonical(a + b, a != a || b != b);
     }>("v_pk_add_f32"),

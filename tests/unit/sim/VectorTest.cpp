@@ -448,6 +448,43 @@ TEST(Vector, SixteenBitOperations) {
   EXPECT_EQ(got[8], 1u);
 }
 
+TEST(Vector, HalfPrecision) {
+  auto got = runRows(R"(
+  v_rcp_f16 v20, v1
+  v_sqrt_f16 v21, v1
+  v_floor_f16 v22, v1
+  v_max_f16 v23, v1, v2
+  v_min_f16 v24, v1, v2
+  v_max3_f16 v25, v1, v2, v3
+  v_fma_f16 v26, v1, v2, v3
+  v_pk_fma_f16 v27, v1, v2, v3
+  v_ldexp_f16 v28, v1, 3
+  v_fma_mix_f32 v29, v1, v2, v3 op_sel_hi:[1,1,1]
+  v_cndmask_b32_e64 v30, -v4, |v4|, vcc
+)",
+                     {{0x4400, 0x3555, 0x3c01, bitsOf(-2)},
+                      {0x7e01, 0x4000, 0x0001, bitsOf(1)},
+                      {0x3c01, 0x3e00, 0x8001, bitsOf(1)}},
+                     11);
+  EXPECT_EQ(got[0][0] & 0xffff, 0x3400u);
+  EXPECT_EQ(got[0][1] & 0xffff, 0x4000u);
+  EXPECT_EQ(got[0][2] & 0xffff, 0x4400u);
+  EXPECT_EQ(got[0][3], 0x4400u);
+  EXPECT_EQ(got[0][4], 0x3555u);
+  EXPECT_EQ(got[0][5] & 0xffff, 0x4400u);
+  // 4 * 0.333251953125 + 1.0009765625 = 2.333984375 is exact.
+  EXPECT_EQ(got[0][6] & 0xffff, 0x40abu);
+  EXPECT_EQ(got[0][7] & 0xffff, 0x40abu);
+  EXPECT_EQ(got[0][8], 0x5000u);
+  EXPECT_EQ(floatOf(got[0][9]), 4 * 0.333251953125f + 1.0009765625f);
+  EXPECT_EQ(got[1][3], 0x4000u); // a quiet NaN loses
+  EXPECT_EQ(got[1][4], 0x4000u);
+  // (1 + 2^-10) * 1.5 is a tie; -2^-24 decides it, which rounding to f32 on the
+  // way would lose.
+  EXPECT_EQ(got[2][6] & 0xffff, 0x3e01u);
+  EXPECT_EQ(floatOf(got[0][10]), 2.0f);
+}
+
 // Division as clang expands it (div_scale, div_fmas, div_fixup) is exact to the
 // last bit on ordinary and extreme operands.
 TEST(Vector, DivisionIsCorrectlyRounded) {
