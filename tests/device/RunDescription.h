@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a shape to results: compile, run on the simulated device, compare.
+#ifndef WINNOW_TESTS_DEVICE_RUNDESCRIPTION_H
+#define WINNOW_TESTS_DEVICE_RUNDESCRIPTION_H
+
+#include "Execute.h"
+#include "Inputs.h"
+#include "Shape.h"
+#include "Verify.h"
+
+#include "gtest/gtest.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace winnow::test {
+
+/// A compiled description. Not movable: calls point into it.
+struct Kernels {
+  runtime::Bundle bundle;
+  tool::Indexer indexer;
+  std::vector<tool::LoadedCode> codes;
+};
+
+/// Compiles a shape to machine code; null, with a test failure, if anything
+/// refuses it. The same shape is compiled once in a process.
+std::shared_ptr<const Kernels> compile(const Shape &shape);
+
+/// Changes the inputs of a call before it runs.
+using Prepare = std::function<void(tool::Call &)>;
+
+/// Runs both kernels on random inputs of these lengths and holds scores,
+/// selection, page table and everything around them against the reference.
+/// Every difference is a test failure that names the shape and the seed.
+void expectRight(const Shape &shape, const std::vector<int32_t> &lengths,
+                 uint64_t seed = 1, const Prepare &prepare = {});
+
+/// Runs the select kernel alone on the scores that are in the call's
+/// workspace; they come back as they went in.
+Status selectOnSim(tool::Call &call, const Kernels &kernels);
+
+} // namespace winnow::test
+
+#endif // WINNOW_TESTS_DEVICE_RUNDESCRIPTION_H

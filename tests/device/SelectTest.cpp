@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The select kernel alone, on scores that a score kernel would hardly write:
+// NaN, infinities, signed zeros, plateaus, and rows built against a histogram.
+#include "RunDescription.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+using namespace winnow;
+using namespace winnow::test;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// The score of a row's block.
+using ScoreOf = std::function<float(int64_t row, int64_t block)>;
+
+/// Fills every row's visible scores, selects, and holds ids and table against
+/// the reference of those very scores, bit for bit.
+void expectSelected(const Shape &shape, const std::vector<int32_t> &lengths,
+                    const ScoreOf &scoreOf, const char *what) {
+  SCOPED_TRACE(std::string(what) + "; " + shape.text());
+  std::shared_ptr<const Kernels> kernels = compile(shape);
+  ASSERT_TRUE(kernels);
+  auto call = tool::randomCall(kernels->indexer, lengths, 1);
+  ASSERT_TRUE(call) << call.message();
+  tool::HostTensor &workspace = call->workspace[kernels->indexer.scores];
+  auto scores = workspace.as<float, 3>();
+  const reference::UniformRows rows = call->rows();
+  for (int64_t head = 0; head < shape.heads; ++head)
+    for (int64_t row = 0; row < rows.rows(); ++row)
+      for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
+        scores(head, row, block) = scoreOf(row + head * 1000, block);
+  const std::vector<std::byte> given = workspace.bytes;
+
+  Status status = selectOnSim(*call, *kernels);
+  ASSERT_TRUE(status) << status.message();
+  EXPECT_EQ(workspace.bytes, given) << "the scores were written to";
+  const tool::Call &after = *call;
+  reference::TopKOptions options = kernels->indexer.topk;
+  auto ids = reference::compareTopK(
+      rows, after.workspace[kernels->indexer.scores].as<float, 3>(), options,
+      after.selection());
+  EXPECT_TRUE(ids.ok()) << ids.text();
+  EXPECT_GT(ids.checked, 0);
+  auto pages = reference::comparePages(
+      rows, after.selection(),
+      after.arguments[kernels->indexer.attnTable].as<int32_t, 2>(),
+      *kernels->indexer.remap,
+      after.arguments[kernels->indexer.pages].as<int32_t, 2>(),
+      after.arguments[kernels->indexer.contexts].as<int32_t, 1>());
+  EXPECT_TRUE(pages.ok()) << pages.text();
+}
+
+/// Rows of 1, 15, 16, 17, 64, 65, 127, 600 and 1000 blocks.
+std::vector<int32_t> rowLengths() {
+  return {128,      15 * 128,  16 * 128,  17 * 128,   64 * 128,
+          65 * 128, 127 * 128, 600 * 128, 1000 * 128, 0};
+}
+
+std::vector<Shape> shapes() {
+  Shape plain;
+  plain.maxSeqLen = 131072;
+  Shape other = plain;
+  other.keep = 64;
+  other.tieLowest = true;
+  other.ascending = true;
+  other.heads = 2;
+  other.kvHeads = 2;
+  Shape one = plain;
+  one.keep = 1;
+  one.maxSeqLen = 1048576;
+  return {plain, other, one};
+}
+
+float bits(uint32_t pattern) { return std::bit_cast<float>(pattern); }
+
+} // namespace
+
+TEST(Select, AllEqualScores) {
+  for (const Shape &shape : shapes())
+    for (float score : {0.0f, -0.0f, 1.0f, -3.5f, kInfinity, -kInfinity, 1e30f,
+                        bits(0x7fc00000), bits(0xffc00000), bits(1)})
+      expectSelected(
+          shape, rowLengths(), [=](int64_t, int64_t) { return score; },
+          "all scores are equal");
+}
+
+TEST(Select, NanInfinityAndSignedZeros) {
+  const float values[] = {0.0f,
+                          -0.0f,
+                          kInfinity,
+                          -kInfinity,
+                          bits(0x7fc00000),
+                          bits(0xffc00000),
+                          bits(0x7f800001), // a signaling NaN
+                          bits(0xffffffff),
+                          std::numeric_limits<float>::max(),
+                          std::numeric_limits<float>::lowest(),
+                          bits(1), // the smallest denormals
+                          bits(0x80000001),
+                          1.0f,
+                          -1.0f};
+  for (const Shape &shape : shapes()) {
+    std::mt19937 random(7);
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t) { return values[random() % std::size(values)]; },
+        "special values");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) {
+          return block % 2 ? 0.0f : block % 3 ? -0.0f : bits(0x7fc00000);
+        },
+        "zeros and NaN");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) { return block == 5 ? -1.0f : -kInfinity; },
+        "one finite score among -inf");
+  }
+}
+
+TEST(Select, RandomBitPatterns) {
+  for (const Shape &shape : shapes()) {
+    std::mt19937 random(11);
+    expectSelected(
+        shape, rowLengths(), [&](int64_t, int64_t) { return bits(random()); },
+        "random bits");
+  }
+}
+
+TEST(Select, GaussianClustersAndPlateaus) {
+  for (const Shape &shape : shapes()) {
+    std::mt19937 random(13);
+    std::normal_distribution<float> normal(0.0f, 5.0f);
+    expectSelected(
+        shape, rowLengths(), [&](int64_t, int64_t) { return normal(random); },
+        "gaussian");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) {
+          return (block % 50 == 0 ? 1000.0f : -1000.0f) +
+                 normal(random) * 1e-4f;
+        },
+        "two clusters");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t) { return static_cast<float>(random() % 3); },
+        "heavy ties");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t) { return bits(0x41200000 + random() % 200); },
+        "differences in the last bits alone");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) { return static_cast<float>(block); },
+        "ascending");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) { return -static_cast<float>(block); },
+        "descending");
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) { return block % 64 < 3 ? 2.0f : 1.0f; },
+        "periodic in the lanes");
+  }
+}
+
+TEST(Select, ForcedScoresBesideOrdinaryOnes) {
+  for (const Shape &shape : shapes()) {
+    std::mt19937 random(17);
+    std::normal_distribution<float> normal;
+    expectSelected(
+        shape, rowLengths(),
+        [&](int64_t, int64_t block) {
+          return block < 2 ? 1e30f : block % 97 == 0 ? 1e29f : normal(random);
+        },
+        "forced scores");
+  }
+}
+
+TEST(Select, LongestRows) {
+  Shape shape;
+  shape.maxSeqLen = 1048576;
+  const std::vector<int32_t> lengths = {1048576, 8191 * 128, 4096 * 128 + 1};
+  std::mt19937 random(19);
+  std::normal_distribution<float> normal;
+  expectSelected(
+      shape, lengths, [&](int64_t, int64_t) { return normal(random); },
+      "gaussian");
+  expectSelected(
+      shape, lengths, [&](int64_t, int64_t) { return 4.0f; }, "all equal");
+  expectSelected(
+      shape, lengths,
+      [&](int64_t, int64_t) { return static_cast<float>(random() % 2); },
+      "two values");
+}
