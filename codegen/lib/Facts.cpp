@@ -101,6 +101,9 @@ public:
     set("k", int64_t(topk.getK()), loc);
     set("ties", stringifyTieRule(topk.getTies()).str(), loc);
     set("order", stringifySelectionOrder(topk.getOrder()).str(), loc);
+    for (Operation *user : topk.getSelection().getUsers())
+      if (auto store = dyn_cast<StoreSelectionOp>(user))
+        set("selection_pad", int64_t(store.getPad()), store.getLoc());
     if (auto score = topk.getScores().getDefiningOp<BlockScoreOp>())
       addScore(score);
   }
@@ -112,6 +115,7 @@ public:
     set("emits_page_table", true, loc);
     set("kv_heads", int64_t(remap.getKvHeads()), loc);
     set("pages_per_block", int64_t(remap.getPagesPerBlock()), loc);
+    set("page_pad", int64_t(remap.getPad()), loc);
     TypedValue<MemRefType> table = remap.getAttentionTable();
     set("attention_table_dtype", spelling(table.getType().getElementType()),
         table.getLoc());
