@@ -58,10 +58,13 @@ public:
     if (std::optional<EntryBounds> bounds = getEntryBounds(entry)) {
       set("max_seq_len", bounds->maxSeqLen, loc);
       set("max_requests", bounds->maxRequests, loc);
+      if (bounds->maxPages)
+        set("max_pages", *bounds->maxPages, loc);
     }
     if (std::optional<AttentionFacts> attention = getAttention(entry)) {
       set("attention_page_tokens", attention->pageSize, loc);
       set("kv_heads", attention->kvHeads, loc);
+      set("attention_kv_heads", attention->kvHeads, loc);
     }
   }
 

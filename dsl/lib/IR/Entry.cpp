@@ -30,8 +30,11 @@ std::optional<EntryBounds> winnow::getEntryBounds(func::FuncOp func) {
   auto bounds = func->getAttrOfType<DictionaryAttr>(kBoundsAttr);
   if (!bounds)
     return std::nullopt;
-  return EntryBounds{getInteger(bounds, "max_seq_len"),
-                     getInteger(bounds, "max_requests")};
+  EntryBounds result{getInteger(bounds, "max_seq_len"),
+                     getInteger(bounds, "max_requests"), std::nullopt};
+  if (bounds.contains("max_pages"))
+    result.maxPages = getInteger(bounds, "max_pages");
+  return result;
 }
 
 std::optional<AttentionFacts> winnow::getAttention(func::FuncOp func) {

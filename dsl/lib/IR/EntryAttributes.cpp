@@ -42,7 +42,8 @@ static LogicalResult verifyContract(Operation *op, NamedAttribute attribute) {
 static LogicalResult verifyBounds(Operation *op, NamedAttribute attribute) {
   static const OptionSpec specs[] = {
       OptionSpec::integer("max_seq_len", 1, 2147483647, /*required=*/true),
-      OptionSpec::integer("max_requests", 1, 2147483647, /*required=*/true)};
+      OptionSpec::integer("max_requests", 1, 2147483647, /*required=*/true),
+      OptionSpec::integer("max_pages", 1, 2147483647, /*required=*/false)};
   return verifyOptionDictionary(op, attribute, specs);
 }
 

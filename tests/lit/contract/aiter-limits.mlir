@@ -510,3 +510,30 @@ func.func @strides_of_one_row(
         memref<1x?x16xi32>
   return
 }
+
+// -----
+
+// expected-error@below {{contract 'aiter_msa', limit 'attention_kv_heads': kv heads that the attention reads is 4, needed equal to kv heads = 1 (the attention must read one table row for each kv head that the indexer emits)}}
+func.func @attention_kv_heads(
+    %q: memref<?x1x128xf8E4M3FN>,
+    %keys: memref<?x128x128xf8E4M3FN>,
+    %table: memref<?x?xi32>,
+    %attn: memref<?x?xi32>,
+    %lens: memref<?xi32>,
+    %pages: memref<?x128xi32>,
+    %ctx: memref<?xi32>)
+    attributes {winnow.entry, winnow.contract = "aiter_msa",
+                winnow.bounds = {max_seq_len = 4096, max_requests = 4},
+                winnow.attention = {kv_heads = 4, page_size = 16}} {
+  %rows = winnow.uniform_rows %lens {query_len = 1} : memref<?xi32>
+  %scores = winnow.block_score %q, %keys[%table] on %rows
+      : memref<?x1x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>, memref<?x?xi32>,
+        !winnow.rows<query_len = 1>
+  %selection = winnow.topk %scores {k = 16}
+      : !winnow.scores<query_len = 1, heads = 1, block_size = 128>
+  winnow.remap_pages %selection via %attn into %pages, %ctx
+      {pages_per_block = 8, kv_heads = 1}
+      : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>,
+        memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+  return
+}

@@ -65,7 +65,7 @@ func.func private @f() attributes {winnow.contract}
 
 // -----
 
-// expected-error@below {{attribute 'winnow.bounds' has to be a dictionary of max_seq_len, max_requests, found 5 : i64}}
+// expected-error@below {{attribute 'winnow.bounds' has to be a dictionary of max_seq_len, max_requests, max_pages, found 5 : i64}}
 func.func private @f() attributes {winnow.bounds = 5}
 
 // -----

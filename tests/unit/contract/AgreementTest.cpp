@@ -28,7 +28,7 @@ std::string constants(const std::string &deviceStruct, const Facts &facts) {
     for (const auto &[name, constant] : fact.constants)
       if (name == deviceStruct)
         text +=
-            "  static constexpr int " + constant + " = " +
+            "  static constexpr long long " + constant + " = " +
             (facts.count(fact.name) ? valueText(facts.at(fact.name)) : "1") +
             ";\n";
   return text + "};\n";

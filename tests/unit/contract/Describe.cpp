@@ -44,8 +44,10 @@ public:
         "func.func @described(" + arguments +
         ") attributes {winnow.entry, winnow.contract = \"" + contract +
         "\", winnow.bounds = {max_seq_len = " + text("max_seq_len") +
-        ", max_requests = " + text("max_requests") +
-        "}, winnow.attention = {kv_heads = " + text("kv_heads") +
+        ", max_requests = " + text("max_requests") + pagesBound() +
+        "}, winnow.attention = {kv_heads = " +
+        // Without an emitted table this is where the kv heads come from.
+        text(table ? "attention_kv_heads" : "kv_heads") +
         ", page_size = " + text("attention_page_tokens") + "}} {\n" +
         "  %rows = winnow.uniform_rows %lens {query_len = " +
         text("query_len") + "} : " + types["lens"] + "\n" +
@@ -71,6 +73,10 @@ private:
   std::string text(const std::string &fact) {
     auto it = facts.find(fact);
     return it == facts.end() ? "?" : valueText(it->second);
+  }
+
+  std::string pagesBound() {
+    return facts.count("max_pages") ? ", max_pages = " + text("max_pages") : "";
   }
 
   /// A padded layout where the fact asks for one.

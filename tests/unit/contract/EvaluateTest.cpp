@@ -32,6 +32,7 @@ Facts m3() {
           {"query_len", 1},
           {"max_seq_len", 1048576},
           {"max_requests", 256},
+          {"max_pages", 4096},
           {"init_blocks", 0},
           {"local_blocks", 1},
           {"ties", "highest_block"},
@@ -40,6 +41,7 @@ Facts m3() {
           {"kv_heads", 1},
           {"pages_per_block", 8},
           {"attention_page_tokens", 16},
+          {"attention_kv_heads", 1},
           {"query_layout", "contiguous"},
           {"key_layout", "contiguous"},
           {"score_layout", "contiguous"},
@@ -109,6 +111,7 @@ TEST(Evaluate, AiterWords) {
       {{{"index_heads", 3},
         {"query_len", 6},
         {"kv_heads", 3},
+        {"attention_kv_heads", 3},
         {"query_rows", 24}},
        "'columns': index heads x query length is 3 x 6 = 18, needed at most 16 "
        "(the MFMA has 16 columns, one for each pair of token and head)"},
@@ -116,10 +119,10 @@ TEST(Evaluate, AiterWords) {
        "'max_blocks': blocks per row is 8193 (longest sequence 1048577 tokens, "
        "sparse block size 128 tokens), needed at most 8192 (the top-k keeps a "
        "row in 128 slots x 64 lanes)"},
-      {{{"index_heads", 4}, {"kv_heads", 6}},
+      {{{"index_heads", 4}, {"kv_heads", 6}, {"attention_kv_heads", 6}},
        "'kv_heads': kv heads is 6, needed a positive multiple of index heads = "
        "4 (each index head's page table serves the same number of kv heads)"},
-      {{{"kv_heads", 0}},
+      {{{"kv_heads", 0}, {"attention_kv_heads", 0}},
        "'kv_heads': kv heads is 0, needed a positive multiple of index heads = "
        "1 (each index head's page table serves the same number of kv heads)"},
       {{{"emits_page_table", false}, {"kv_heads", 4}},
@@ -145,6 +148,10 @@ TEST(Evaluate, AiterWords) {
       {{{"table_dtype", "i64"}},
        "'table_dtype': index table element type is i64, needed i32 (block "
        "tables hold 32-bit page numbers)"},
+      {{{"attention_kv_heads", 4}},
+       "'attention_kv_heads': kv heads that the attention reads is 4, needed "
+       "equal to kv heads = 1 (the attention must read one table row for each "
+       "kv head that the indexer emits)"},
       {{{"attention_table_dtype", "i64"}},
        "'attention_table_dtype': attention table element type is i64, needed "
        "i32 (block tables hold 32-bit page numbers)"},
@@ -163,8 +170,9 @@ TEST(Evaluate, AiterWords) {
                 ElementsAre("contract 'aiter_msa', limit " + each.message));
   // Past sixteen heads both the heads and their product are too many.
   EXPECT_THAT(
-      messages("aiter_msa",
-               with(m3(), {{"index_heads", 17}, {"kv_heads", 17}})),
+      messages("aiter_msa", with(m3(), {{"index_heads", 17},
+                                        {"kv_heads", 17},
+                                        {"attention_kv_heads", 17}})),
       ElementsAre("contract 'aiter_msa', limit 'index_heads': index heads is "
                   "17, needed at most 16 (the MFMA has 16 columns)",
                   "contract 'aiter_msa', limit 'columns': index heads x query "
@@ -214,6 +222,7 @@ TEST(Evaluate, BoundsAreIncluded) {
     Facts facts = with(m3(), {{"index_heads", heads},
                               {"query_len", query_len},
                               {"kv_heads", heads},
+                              {"attention_kv_heads", heads},
                               {"query_rows", 4 * query_len}});
     for (const std::string &name : names())
       EXPECT_EQ(evaluate(*find(name), facts).met(), met)
@@ -242,6 +251,7 @@ TEST(Evaluate, EveryBrokenLimitIsReportedInOrder) {
                  {"kv_heads", 33},
                  {"pages_per_block", 8},
                  {"attention_page_tokens", 1},
+                 {"attention_kv_heads", 1},
                  {"query_layout", "strided"},
                  {"key_layout", "strided"},
                  {"score_layout", "strided"},
@@ -328,8 +338,9 @@ TEST(Evaluate, MissingFactsDefer) {
 TEST(Evaluate, AConditionThatFailsNeedsNoFacts) {
   Facts facts = m3();
   facts["emits_page_table"] = false;
-  for (const char *name : {"pages_per_block", "attention_table_rows",
-                           "attention_table_dtype", "attention_page_tokens"})
+  for (const char *name :
+       {"attention_kv_heads", "pages_per_block", "attention_table_rows",
+        "attention_table_dtype", "attention_page_tokens"})
     facts.erase(name);
   Report report = evaluate(*find("aiter_msa"), facts);
   EXPECT_TRUE(report.met());

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kFactsAttr = "winnow.facts";
 struct EntryBounds {
   int64_t maxSeqLen = 0;   ///< tokens of one request, 1 to 2^31 - 1
   int64_t maxRequests = 0; ///< requests of a batch, 1 to 2^31 - 1
+  /// Blocks of the attention's cache, 1 to 2^31 - 1; absent if not given.
+  std::optional<int64_t> maxPages;
 };
 
 /// What the attention kernel behind this indexer reads.
