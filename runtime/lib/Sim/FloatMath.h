@@ -7,6 +7,7 @@
 #include "Lanes.h"
 
 #include <cmath>
+#include <limits>
 
 namespace winnow::sim {
 
@@ -97,6 +98,33 @@ constexpr Operation ieeeOp(const char *name, uint32_t flags = 0) {
   Operation op = vectorOp<InIeee>(name, flags);
   op.handler = &byIeee<InIeee, InPlain>;
   return op;
+}
+
+/// The end of a division: signs, zeros, infinities and NaNs (CDNA4 ISA,
+/// V_DIV_FIXUP_F32).
+template <typename T> T divFixup(T quotient, T denominator, T numerator) {
+  bool sign = std::signbit(denominator) != std::signbit(numerator);
+  T zero = sign ? -T(0) : T(0);
+  T infinity = std::numeric_limits<T>::infinity();
+  if (numerator != numerator)
+    return quiet(numerator);
+  if (denominator != denominator)
+    return quiet(denominator);
+  if ((denominator == 0 && numerator == 0) ||
+      (std::isinf(denominator) && std::isinf(numerator)))
+    return std::bit_cast<T>(BitsOf<T>::kDefaultNan);
+  if (denominator == 0 || std::isinf(numerator))
+    return sign ? -infinity : infinity;
+  if (std::isinf(denominator) || numerator == 0)
+    return zero;
+  // Far apart, the refinement itself over- or underflows; so does the result.
+  int apart = std::ilogb(numerator) - std::ilogb(denominator);
+  if (apart < (sizeof(T) == 4 ? -150 : -1075))
+    return zero;
+  if (quotient != quotient)
+    return apart > 0 ? (sign ? -infinity : infinity) : zero;
+  T magnitude = std::fabs(quotient);
+  return sign ? -magnitude : magnitude;
 }
 
 /// a * b + c in f16 with one rounding.

@@ -49,31 +49,6 @@ template <typename T> T frexpMantissa(T x) {
   return std::isfinite(x) ? std::frexp(x, &e) : x != x ? quiet(x) : x;
 }
 
-template <typename T> T divFixup(T quotient, T denominator, T numerator) {
-  bool sign = std::signbit(denominator) != std::signbit(numerator);
-  T zero = sign ? -T(0) : T(0);
-  T infinity = std::numeric_limits<T>::infinity();
-  if (numerator != numerator)
-    return quiet(numerator);
-  if (denominator != denominator)
-    return quiet(denominator);
-  if ((denominator == 0 && numerator == 0) ||
-      (std::isinf(denominator) && std::isinf(numerator)))
-    return std::bit_cast<T>(BitsOf<T>::kDefaultNan);
-  if (denominator == 0 || std::isinf(numerator))
-    return sign ? -infinity : infinity;
-  if (std::isinf(denominator) || numerator == 0)
-    return zero;
-  // Far apart, the refinement itself over- or underflows; so does the result.
-  int apart = std::ilogb(numerator) - std::ilogb(denominator);
-  if (apart < (sizeof(T) == 4 ? -150 : -1075))
-    return zero;
-  if (quotient != quotient)
-    return apart > 0 ? (sign ? -infinity : infinity) : zero;
-  T magnitude = std::fabs(quotient);
-  return sign ? -magnitude : magnitude;
-}
-
 /// v_div_scale: scales one of a division's operands out of the range where the
 /// refinement would over- or underflow; VCC says that v_div_fmas scales back.
 template <typename T> struct Scaled {

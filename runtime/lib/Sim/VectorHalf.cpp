@@ -98,6 +98,9 @@ const Operation table[] = {
       return v != v ? toHalf(quiet(v))
                     : Half{doubleToHalf(std::ldexp(double(v), n))};
     }>("v_ldexp_f16"),
+    vectorOp<[](Half q, Half d, Half n) {
+      return toHalf(divFixup(half(q), half(d), half(n)));
+    }>("v_div_fixup_f16", kKeepsOtherHalf),
     vectorOp<[](u16 a, u16 b, u16 c) { return std::max({a, b, c}); }>(
         "v_max3_u16", kKeepsOtherHalf),
     vectorOp<[](u16 a, u16 b, u16 c) { return std::min({a, b, c}); }>(

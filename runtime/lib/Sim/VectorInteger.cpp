@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace winnow::sim {
 namespace {
@@ -171,6 +172,25 @@ template <bool High> void bitCountBelow(Wave &w, const Instruction &in) {
   result<u32>(w, in, out);
 }
 
+template <typename T> T saturate(i64 value) {
+  return T(std::clamp<i64>(value, std::numeric_limits<T>::min(),
+                           std::numeric_limits<T>::max()));
+}
+/// Wraps, or saturates under the clamp bit.
+template <auto Wrap, auto Clamped>
+void wrapOrClamp(Wave &w, const Instruction &in) {
+  if (in.clamp)
+    lanes<Clamped>(w, in);
+  else
+    lanes<Wrap>(w, in);
+}
+template <auto Wrap, auto Clamped>
+constexpr Operation saturatingOp(const char *name) {
+  Operation op = vectorOp<Wrap>(name, kOwnClamp);
+  op.handler = &wrapOrClamp<Wrap, Clamped>;
+  return op;
+}
+
 constexpr Operation binaryOp(const char *name, Handler handler) {
   return {name,
           handler,
@@ -201,11 +221,21 @@ const Operation table[] = {
       u32 m = i32(a) < 0 ? ~a : a;
       return m ? u32(std::countl_zero(m)) : ~0u;
     }>("v_ffbh_i32"),
-    vectorOp<[](u32 a, u32 b) { return a + b; }>("v_add_u32"),
-    vectorOp<[](u32 a, u32 b) { return a - b; }>("v_sub_u32"),
-    vectorOp<[](u32 a, u32 b) { return b - a; }>("v_subrev_u32"),
-    vectorOp<[](u32 a, u32 b) { return a + b; }>("v_add_i32"),
-    vectorOp<[](u32 a, u32 b) { return a - b; }>("v_sub_i32"),
+    saturatingOp<[](u32 a, u32 b) { return a + b; },
+                 [](u32 a, u32 b) { return saturate<u32>(i64(a) + b); }>(
+        "v_add_u32"),
+    saturatingOp<[](u32 a, u32 b) { return a - b; },
+                 [](u32 a, u32 b) { return saturate<u32>(i64(a) - b); }>(
+        "v_sub_u32"),
+    saturatingOp<[](u32 a, u32 b) { return b - a; },
+                 [](u32 a, u32 b) { return saturate<u32>(i64(b) - a); }>(
+        "v_subrev_u32"),
+    saturatingOp<[](u32 a, u32 b) { return a + b; },
+                 [](i32 a, i32 b) { return saturate<i32>(i64(a) + b); }>(
+        "v_add_i32"),
+    saturatingOp<[](u32 a, u32 b) { return a - b; },
+                 [](i32 a, i32 b) { return saturate<i32>(i64(a) - b); }>(
+        "v_sub_i32"),
     vectorOp<[](u32 a, u32 b) { return u32(signed24(a) * i64(signed24(b))); }>(
         "v_mul_i32_i24"),
     vectorOp<[](u32 a, u32 b) {
@@ -292,8 +322,16 @@ const Operation table[] = {
     vectorOp<[](i32 a, i32 b, i32 c) { return median(a, b, c); }>("v_med3_i32"),
     vectorOp<[](u32 a, u32 b, u32 c) { return median(a, b, c); }>("v_med3_u32"),
 
-    vectorOp<[](u16 a, u16 b) { return u16(a + b); }>("v_add_u16"),
-    vectorOp<[](u16 a, u16 b) { return u16(a - b); }>("v_sub_u16"),
+    saturatingOp<[](u16 a, u16 b) { return u16(a + b); },
+                 [](u16 a, u16 b) { return saturate<u16>(i64(a) + b); }>(
+        "v_add_u16"),
+    saturatingOp<[](u16 a, u16 b) { return u16(a - b); },
+                 [](u16 a, u16 b) { return saturate<u16>(i64(a) - b); }>(
+        "v_sub_u16"),
+    vectorOp<[](u16 a, u16 b, u16 c) { return u16(u32(a) * b + c); }>(
+        "v_mad_legacy_u16"),
+    vectorOp<[](u16 a, u16 b, u16 c) { return u16(u32(a) * b + c); }>(
+        "v_mad_legacy_i16"),
     vectorOp<[](u16 a, u16 b) { return u16(b - a); }>("v_subrev_u16"),
     vectorOp<[](u16 a, u16 b) { return u16(a + b); }>("v_add_i16",
                                                       kKeepsOtherHalf),

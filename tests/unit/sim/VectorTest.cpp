@@ -420,6 +420,20 @@ TEST(Vector, PackedOperations) {
   EXPECT_EQ(got[11], bitsOf(3));
 }
 
+TEST(Vector, IntegerClampSaturates) {
+  auto got = runRows(R"(
+  v_add_u32_e64 v20, v1, v2 clamp
+  v_sub_u32_e64 v21, v1, v2 clamp
+  v_add_i32 v22, v1, v2 clamp
+  v_sub_i32 v23, v1, v2 clamp
+  v_add_u16_e64 v24, v1, v2 clamp
+  v_sub_u16_e64 v25, v2, v1 clamp
+)",
+                     {{0x7fffffff, 0x90000001}, {0x80000000, 0x90008000}}, 6);
+  EXPECT_EQ(got[0], (Row{~0u, 0, 0x10000000, 0x7fffffff, 0xffff, 0}));
+  EXPECT_EQ(got[1], (Row{~0u, 0, 0x80000000, 0xefff8000, 0x8000, 0x8000}));
+}
+
 TEST(Vector, SixteenBitOperations) {
   auto got = runRows(R"(
   v_mov_b32 v20, -1
