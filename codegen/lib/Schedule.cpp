@@ -2,6 +2,7 @@
 // winnow-schedule: from an entry whose operations have a lowering to kernels
 // made of stages, and their launches. Every size of the plan is decided here,
 // from the bounds and the static facts, never from live lengths.
+#include "Schedule.h"
 #include "winnow/Codegen/Facts.h"
 #include "winnow/Codegen/FactsAttribute.h"
 #include "winnow/Codegen/Passes.h"
@@ -21,31 +22,6 @@ using namespace mlir;
 using namespace winnow;
 
 namespace {
-
-// gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
-constexpr int64_t kWaveLanes = 64;
-
-/// The operations of one entry, in the one form that the `mfma` lowering
-/// takes: rows, scores, selection, and what is made of the selection.
-struct Description {
-  func::FuncOp entry;
-  UniformRowsOp rows;
-  BlockScoreOp score;
-  TopKOp topk;
-  StoreSelectionOp store; // null if the entry stores no selection
-  RemapPagesOp remap;     // null if the entry emits no page table
-  int64_t maxSeqLen = 0;
-  contract::Facts facts; // what contracts say of it once it is a plan
-
-  int64_t queryLen() { return rows.getQueryLen(); }
-  int64_t heads() { return topk.getScores().getType().getHeads(); }
-  int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
-  int64_t maxBlocks() { return llvm::divideCeil(maxSeqLen, blockSize()); }
-  /// The row width of a score buffer: 64 * pow2_ceil(ceil(blocks / 64)).
-  int64_t scoreStride() {
-    return 64 * llvm::PowerOf2Ceil(llvm::divideCeil(maxBlocks(), 64));
-  }
-};
 
 /// The sizes that the scheduler chooses.
 struct ScoreSchedule {
@@ -129,11 +105,9 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
 }
 
 /// Builds the kernels and launches of one entry.
-class PlanBuilder {
+class PlanBuilder : KernelBuilder {
 public:
-  PlanBuilder(Description description, StringRef arch)
-      : description(description), builder(description.entry.getContext()),
-        arch(arch) {}
+  using KernelBuilder::KernelBuilder;
 
   void build() {
     OpBuilder::InsertionGuard guard(builder);
@@ -180,46 +154,6 @@ public:
   }
 
 private:
-  AffineExpr constant(int64_t value) {
-    return builder.getAffineConstantExpr(value);
-  }
-  /// A map of the number of requests, `s0`.
-  AffineMap map(ArrayRef<AffineExpr> results) {
-    return AffineMap::get(/*dimCount=*/0, /*symbolCount=*/1, results,
-                          builder.getContext());
-  }
-  MemRefType scoreType() {
-    return MemRefType::get(
-        {description.heads(), ShapedType::kDynamic, description.scoreStride()},
-        builder.getF32Type());
-  }
-
-  /// Starts a kernel before the entry, with a block argument for each value,
-  /// and leaves the builder inside it.
-  KernelOp startKernel(StringRef suffix, StringRef shapeName,
-                       ArrayRef<std::pair<StringRef, Attribute>> shape,
-                       ArrayRef<AffineExpr> grid, int64_t waves, Location loc,
-                       ValueRange arguments) {
-    SmallVector<NamedAttribute> constants;
-    for (auto [name, value] : shape)
-      constants.push_back(builder.getNamedAttr(name, value));
-    builder.setInsertionPoint(description.entry);
-    std::string name = (description.entry.getSymName() + suffix).str();
-    auto kernel = KernelOp::create(builder, loc, name, shapeName,
-                                   builder.getDictionaryAttr(constants),
-                                   map(grid), waves);
-    kernel->setAttr(kArchAttr, builder.getStringAttr(arch));
-    kernel->setAttr(kLoweringAttr, builder.getStringAttr("mfma"));
-    Block &block = kernel.getBodyRegion().emplaceBlock();
-    for (Value argument : arguments)
-      block.addArgument(argument.getType(), argument.getLoc());
-    builder.setInsertionPointToStart(&block);
-    return kernel;
-  }
-
-  Attribute number(int64_t value) { return builder.getI64IntegerAttr(value); }
-  Attribute flag(bool value) { return builder.getBoolAttr(value); }
-
   KernelOp buildScoreKernel(ValueRange memory) {
     OpBuilder::InsertionGuard guard(builder);
     BlockScoreOp op = description.score;
@@ -227,7 +161,7 @@ private:
     ScoreSchedule schedule = scheduleScore(description);
     auto queryType = cast<MemRefType>(op.getQuery().getType());
     KernelOp kernel =
-        startKernel("_score", "Score",
+        startKernel("mfma", "_score", "Score",
                     {{"kHeads", number(description.heads())},
                      {"kQueryLen", number(description.queryLen())},
                      {"kHeadDim", number(queryType.getDimSize(2))},
@@ -303,7 +237,7 @@ private:
                     {"kKvHeads", number(remap.getKvHeads())},
                     {"kPagePad", number(remap.getPad())}});
     KernelOp kernel =
-        startKernel("_select", "Select", shape,
+        startKernel("mfma", "_select", "Select", shape,
                     {rowCount, constant(description.heads()), constant(1)},
                     schedule.waves, loc, memory);
     auto arguments = kernel.getBody()->getArguments().begin();
@@ -326,10 +260,6 @@ private:
     }
     return kernel;
   }
-
-  Description description;
-  OpBuilder builder;
-  StringRef arch;
 };
 
 struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {

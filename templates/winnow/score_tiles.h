@@ -11,6 +11,7 @@
 //
 // A shape states, besides what score_walk.h needs:
 //   kHeadDim   bytes of a query or key (fp8 e4m3, OCP): 128
+//   kBlockSize is 32, 64, 128 or 256
 #pragma once
 
 #include "winnow/score_walk.h"
@@ -75,6 +76,9 @@ WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
 template <class Score>
 WINNOW_DEVICE KeyTiles<Score> load_key_tiles(const u8 *keys, i32 page,
                                              i32 slice) {
+  static_assert(Score::kBlockSize == 32 || Score::kBlockSize == 64 ||
+                    Score::kBlockSize == 128 || Score::kBlockSize == 256,
+                "block sizes are 32, 64, 128 and 256 tokens");
   constexpr i32 tile_bytes = kTileTokens * Score::kHeadDim;
   // A load's own offset reaches from -4096 to 4095 bytes (CDNA4 ISA, "FLAT
   // instructions"), so one address serves four tiles.

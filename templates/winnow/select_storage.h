@@ -32,17 +32,4 @@ template <class Select> struct NarrowStorage {
   Crossing crossing;
 };
 
-/// What any wave has written to local memory before is seen by all after.
-WINNOW_DEVICE void local_barrier() {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
-  __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
-}
-
-/// Adds to a counter in local memory; returns what it was.
-WINNOW_DEVICE u32 add_local(u32 *counter, u32 value) {
-  return __hip_atomic_fetch_add(counter, value, __ATOMIC_RELAXED,
-                                __HIP_MEMORY_SCOPE_WORKGROUP);
-}
-
 } // namespace winnow

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the schedulers of the lowerings share: the description that they turn
+// into kernels, and the making of a kernel.
+#ifndef WINNOW_CODEGEN_LIB_SCHEDULE_H
+#define WINNOW_CODEGEN_LIB_SCHEDULE_H
+
+#include "winnow/Codegen/Facts.h"
+#include "winnow/IR/Winnow.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace winnow {
+
+using namespace mlir; // NOLINT: the schedulers' own header
+
+// gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
+inline constexpr int64_t kWaveLanes = 64;
+
+/// The operations of one entry, in the one form that the `mfma` lowering
+/// takes: rows, scores, selection, and what is made of the selection.
+struct Description {
+  func::FuncOp entry;
+  UniformRowsOp rows;
+  BlockScoreOp score;
+  TopKOp topk;
+  StoreSelectionOp store; // null if the entry stores no selection
+  RemapPagesOp remap;     // null if the entry emits no page table
+  int64_t maxSeqLen = 0;
+  contract::Facts facts; // what contracts say of it once it is a plan
+
+  int64_t queryLen() { return rows.getQueryLen(); }
+  int64_t heads() { return topk.getScores().getType().getHeads(); }
+  int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
+  int64_t maxBlocks() { return llvm::divideCeil(maxSeqLen, blockSize()); }
+  /// The row width of a score buffer: 64 * pow2_ceil(ceil(blocks / 64)).
+  int64_t scoreStride() {
+    return 64 * llvm::PowerOf2Ceil(llvm::divideCeil(maxBlocks(), 64));
+  }
+};
+
+/// Makes kernels of one entry.
+class KernelBuilder {
+public:
+  KernelBuilder(Description description, StringRef arch)
+      : description(description), builder(description.entry.getContext()),
+        arch(arch) {}
+
+protected:
+  AffineExpr constant(int64_t value) {
+    return builder.getAffineConstantExpr(value);
+  }
+  /// A map of the number of requests, `s0`.
+  AffineMap map(ArrayRef<AffineExpr> results) {
+    return AffineMap::get(/*dimCount=*/0, /*symbolCount=*/1, results,
+                          builder.getContext());
+  }
+  MemRefType scoreType() {
+    return MemRefType::get(
+        {description.heads(), ShapedType::kDynamic, description.scoreStride()},
+        builder.getF32Type());
+  }
+
+  /// Starts a kernel before the entry, with a block argument for each value,
+  /// and leaves the builder inside it.
+  KernelOp startKernel(StringRef lowering, StringRef suffix,
+                       StringRef shapeName,
+                       ArrayRef<std::pair<StringRef, Attribute>> shape,
+                       ArrayRef<AffineExpr> grid, int64_t waves, Location loc,
+                       ValueRange arguments) {
+    SmallVector<NamedAttribute> constants;
+    for (auto [name, value] : shape)
+      constants.push_back(builder.getNamedAttr(name, value));
+    builder.setInsertionPoint(description.entry);
+    std::string name = (description.entry.getSymName() + suffix).str();
+    auto kernel = KernelOp::create(builder, loc, name, shapeName,
+                                   builder.getDictionaryAttr(constants),
+                                   map(grid), waves);
+    kernel->setAttr(kArchAttr, builder.getStringAttr(arch));
+    kernel->setAttr(kLoweringAttr, builder.getStringAttr(lowering));
+    Block &block = kernel.getBodyRegion().emplaceBlock();
+    for (Value argument : arguments)
+      block.addArgument(argument.getType(), argument.getLoc());
+    builder.setInsertionPointToStart(&block);
+    return kernel;
+  }
+
+  Attribute number(int64_t value) { return builder.getI64IntegerAttr(value); }
+  Attribute flag(bool value) { return builder.getBoolAttr(value); }
+
+  Description description;
+  OpBuilder builder;
+  StringRef arch;
+};
+
+} // namespace winnow
+
+#endif // WINNOW_CODEGEN_LIB_SCHEDULE_H
