@@ -168,24 +168,24 @@ const Operation table[] = {
       return r;
     }>("s_add_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
-      scc = b > a;
+      scc = (b > a);
       return a - b;
     }>("s_sub_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) { return addSigned(a, b, scc); }>(
         "s_add_i32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u32 r = a - b;
-      scc = ((a ^ b) & (a ^ r)) >> 31;
+      scc = (((a ^ b) & (a ^ r)) >> 31);
       return r;
     }>("s_sub_i32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u64 r = u64(a) + b + scc;
-      scc = r >> 32;
+      scc = (r >> 32);
       return u32(r);
     }>("s_addc_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u64 r = u64(a) - b - scc;
-      scc = r >> 32 != 0;
+      scc = (r >> 32 != 0);
       return u32(r);
     }>("s_subb_u32"),
     scalarOp<[](i32 a, i32 b, bool &scc) {
@@ -197,11 +197,11 @@ const Operation table[] = {
       return std::min(a, b);
     }>("s_min_u32"),
     scalarOp<[](i32 a, i32 b, bool &scc) {
-      scc = a > b;
+      scc = (a > b);
       return std::max(a, b);
     }>("s_max_i32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
-      scc = a > b;
+      scc = (a > b);
       return std::max(a, b);
     }>("s_max_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) { return scc ? a : b; }>(
@@ -277,22 +277,22 @@ const Operation table[] = {
     }>("s_absdiff_i32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u64 r = (u64(a) << 1) + b;
-      scc = r >> 32;
+      scc = (r >> 32);
       return u32(r);
     }>("s_lshl1_add_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u64 r = (u64(a) << 2) + b;
-      scc = r >> 32;
+      scc = (r >> 32);
       return u32(r);
     }>("s_lshl2_add_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u64 r = (u64(a) << 3) + b;
-      scc = r >> 32 != 0;
+      scc = (r >> 32 != 0);
       return u32(r);
     }>("s_lshl3_add_u32"),
     scalarOp<[](u32 a, u32 b, bool &scc) {
       u64 r = (u64(a) << 4) + b;
-      scc = r >> 32 != 0;
+      scc = (r >> 32 != 0);
       return u32(r);
     }>("s_lshl4_add_u32"),
     scalarOp<[](u32 a, u32 b, bool &) { return (a & 0xffff) | b << 16; }>(
@@ -301,7 +301,7 @@ const Operation table[] = {
       return (a & 0xffff) | (b & 0xffff0000);
     }>("s_pack_lh_b32_b16"),
     scalarOp<[](u32 a, u32 b, bool &) {
-      return a >> 16 | (b & 0xffff0000);
+      return (a >> 16 | (b & 0xffff0000));
     }>("s_pack_hh_b32_b16"),
 
     scalarOp<[](u32 a, bool &) { return a; }>("s_mov_b32"),

@@ -105,7 +105,7 @@ private:
     both<T, [](auto a, auto b) { return a < b; }>("lt", type);
     both<T, [](auto a, auto b) { return a == b; }>("eq", type);
     both<T, [](auto a, auto b) { return a <= b; }>("le", type);
-    both<T, [](auto a, auto b) { return a > b; }>("gt", type);
+    both<T, [](auto a, auto b) { return (a > b); }>("gt", type);
     both<T, [](auto a, auto b) { return a >= b; }>("ge", type);
   }
   template <typename T> void integers(const char *type) {
@@ -115,7 +115,7 @@ private:
   }
   template <typename T> void floats(const char *type) {
     ordered<T>(type);
-    both<T, [](auto a, auto b) { return a < b || a > b; }>("lg", type);
+    both<T, [](auto a, auto b) { return (a < b || a > b); }>("lg", type);
     both<T, [](auto a, auto b) { return a == a && b == b; }>("o", type);
     both<T, [](auto a, auto b) { return a != a || b != b; }>("u", type);
     both<T, [](auto a, auto b) { return !(a >= b); }>("nge", type);

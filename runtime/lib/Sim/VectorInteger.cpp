@@ -92,7 +92,7 @@ template <Carry Kind, bool In> constexpr Operation carryOp(const char *name) {
           InstructionClass::Valu,
           ValueType::B32,
           {ValueType::B32, ValueType::B32, ValueType::None},
-          u32(kScalarDestination | (In ? kReadsMask : 0))};
+          u32(kScalarDestination) | (In ? u32(kReadsMask) : 0u)};
 }
 
 template <bool Signed> void mad64Handler(Wave &w, const Instruction &in) {
@@ -211,7 +211,7 @@ const Operation table[] = {
       a = (a >> 2 & 0x33333333) | (a & 0x33333333) << 2;
       a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
       a = (a >> 8 & 0x00ff00ff) | (a & 0x00ff00ff) << 8;
-      return a >> 16 | a << 16;
+      return (a >> 16 | a << 16);
     }>("v_bfrev_b32"),
     vectorOp<[](u32 a) { return a ? u32(std::countl_zero(a)) : ~0u; }>(
         "v_ffbh_u32"),
@@ -253,11 +253,11 @@ const Operation table[] = {
     vectorOp<[](i32 a, i32 b) { return std::max(a, b); }>("v_max_i32"),
     vectorOp<[](u32 a, u32 b) { return std::min(a, b); }>("v_min_u32"),
     vectorOp<[](u32 a, u32 b) { return std::max(a, b); }>("v_max_u32"),
-    vectorOp<[](u32 a, u32 b) { return b >> (a & 31); }>("v_lshrrev_b32"),
-    vectorOp<[](u32 a, i32 b) { return b >> (a & 31); }>("v_ashrrev_i32"),
+    vectorOp<[](u32 a, u32 b) { return (b >> (a & 31)); }>("v_lshrrev_b32"),
+    vectorOp<[](u32 a, i32 b) { return (b >> (a & 31)); }>("v_ashrrev_i32"),
     vectorOp<[](u32 a, u32 b) { return b << (a & 31); }>("v_lshlrev_b32"),
-    vectorOp<[](u32 a, u64 b) { return b >> (a & 63); }>("v_lshrrev_b64"),
-    vectorOp<[](u32 a, i64 b) { return b >> (a & 63); }>("v_ashrrev_i64"),
+    vectorOp<[](u32 a, u64 b) { return (b >> (a & 63)); }>("v_lshrrev_b64"),
+    vectorOp<[](u32 a, i64 b) { return (b >> (a & 63)); }>("v_ashrrev_i64"),
     vectorOp<[](u32 a, u64 b) { return b << (a & 63); }>("v_lshlrev_b64"),
     vectorOp<[](u32 a, u32 b) { return a & b; }>("v_and_b32"),
     vectorOp<[](u32 a, u32 b) { return a | b; }>("v_or_b32"),
