@@ -194,6 +194,31 @@ func.func @f(%s: !winnow.scores<query_len = 1, heads = 1, block_size = 128>) {
 
 // -----
 
+// Values that are wrong by themselves.
+func.func @f(%s: !winnow.scores<query_len = 1, heads = 1, block_size = 128>) {
+  // expected-error@below {{expected integer value}}
+  %0 = winnow.topk %s {k = -max} : !winnow.scores<query_len = 1, heads = 1, block_size = 128>
+  return
+}
+
+// -----
+
+func.func @f(%s: !winnow.scores<query_len = 1, heads = 1, block_size = 128>) {
+  // expected-error@below {{expected ',' or ']'}}
+  %0 = winnow.topk %s {k = [1 2]} : !winnow.scores<query_len = 1, heads = 1, block_size = 128>
+  return
+}
+
+// -----
+
+func.func @f(%s: !winnow.scores<query_len = 1, heads = 1, block_size = 128>) {
+  // expected-error@below {{expected attribute value}}
+  %0 = winnow.topk %s {k = 16, winnow.lowering = } : !winnow.scores<query_len = 1, heads = 1, block_size = 128>
+  return
+}
+
+// -----
+
 // Every other option of every other operation.
 func.func @f(%lens: memref<?xi32>) {
   // expected-error@below {{option 'query_len' of 'winnow.uniform_rows' has to be an integer from 1 to 65536, found 65537}}
