@@ -73,9 +73,9 @@ def Winnow_Dialect : Dialect {
     no memref twice and none that it reads. A table with a static width has to
     hold a sequence of `max_seq_len` tokens.
 
-    On operations of the dialect, passes set `winnow.lowering`,
-    `winnow.refusals` and `winnow.arch`. Any other attribute in the `winnow`
-    name space is refused.
+    Passes set `winnow.facts` on an entry and `winnow.lowering`,
+    `winnow.refusals` and `winnow.arch` on operations of the dialect. Any other
+    attribute in the `winnow` name space is refused.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
   let useDefaultTypePrinterParser = 1;
