@@ -24,6 +24,8 @@ winnow::compileDescription(std::string_view text, std::string_view name,
                            const CompileOptions &options) {
   // Threads would cost more to start than a description takes to compile.
   MLIRContext context(MLIRContext::Threading::DISABLED);
+  // The operation that a diagnostic is about stands in the text it points to.
+  context.printOpOnDiagnostic(false);
   context.loadDialect<arith::ArithDialect, func::FuncDialect, WinnowDialect>();
 
   std::string diagnostics;

@@ -105,9 +105,11 @@ private:
       if (auto argument = dyn_cast<BlockArgument>(memory)) {
         std::string &name = names[argument.getArgNumber()];
         if (!name.empty() && name != role)
-          return launch.emitOpError("uses argument ")
-                 << argument.getArgNumber() << " of the entry as '" << role
-                 << "', but another launch uses it as '" << name << "'";
+          return entry.emitError("argument ")
+                 << argument.getArgNumber() << " of the entry is '" << name
+                 << "' and '" << role
+                 << "' at once; each needs an argument of its own (a caller "
+                    "may pass one buffer for two that are only read)";
         name = role;
         written[name] |= isWritten(kernel, index);
         continue;
@@ -160,6 +162,14 @@ private:
     return Extent::any(); // the pages of the key cache
   }
 
+  /// Whether an axis grows with the batch. The kernels size it by the number of
+  /// requests even where its type is static, so callers are held to that.
+  bool followsRequests(StringRef role, unsigned axis) {
+    if (role == "selection")
+      return axis == selectionRowAxis();
+    return axis == 0 && role != "seq_lens" && role != "keys";
+  }
+
   unsigned selectionRowAxis() {
     unsigned axis = 1;
     for (auto launch : entry.getOps<LaunchOp>())
@@ -203,7 +213,8 @@ private:
              << type.getElementType() << ", which no bundle can state";
     argument.dtype = *dtype;
     for (auto [axis, size] : llvm::enumerate(type.getShape()))
-      argument.shape.push_back(ShapedType::isDynamic(size)
+      argument.shape.push_back(ShapedType::isDynamic(size) ||
+                                       followsRequests(role, axis)
                                    ? extentOf(role, axis)
                                    : Extent::exactly(size));
     bool strided = role == "index_table" || role == "attn_table" ||

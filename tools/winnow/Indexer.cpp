@@ -38,6 +38,12 @@ public:
            "' or '" + no + "'");
     return *value == yes;
   }
+  void dtype(int argument, bool good, const char *wanted) {
+    const runtime::TensorArgument &found = entry.arguments[argument];
+    if (!good)
+      note("has an argument '" + found.name + "' of " +
+           std::string(runtime::dtypeName(found.dtype)) + ", wanted " + wanted);
+  }
   void note(const std::string &what) {
     if (problem.message.empty())
       problem.message = "entry '" + entry.name + "' " + what;
@@ -100,6 +106,18 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
       facts.note("has an argument '" + entry.arguments[index].name + "' of " +
                  std::to_string(entry.arguments[index].shape.size()) +
                  " axes, wanted " + std::to_string(rank));
+  for (int index : {indexer.lens, indexer.indexTable, indexer.attnTable,
+                    indexer.selection, indexer.pages, indexer.contexts})
+    if (index >= 0)
+      facts.dtype(index, entry.arguments[index].dtype == runtime::DType::I32,
+                  "i32");
+  for (int index : {indexer.query, indexer.keys})
+    if (index >= 0)
+      facts.dtype(index,
+                  reference::parseNumberFormat(
+                      runtime::dtypeName(entry.arguments[index].dtype))
+                      .has_value(),
+                  "a number format");
   if (indexer.selection >= 0)
     indexer.tokenMajor = entry.arguments[indexer.selection].shape[0] ==
                              runtime::Extent::exactly("rows") &&
@@ -126,6 +144,14 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
   if (!facts.problem.message.empty())
     return facts.problem;
   return indexer;
+}
+
+std::optional<int64_t> Indexer::fixedRequests() const {
+  const runtime::Extent &extent = entry->arguments[lens].shape[0];
+  if (extent.kind != runtime::Extent::Kind::Exactly ||
+      extent.value.kind != runtime::Expression::Kind::Constant)
+    return std::nullopt;
+  return extent.value.constant;
 }
 
 namespace {
@@ -165,6 +191,75 @@ Result<runtime::TensorView> shapeOf(const runtime::TensorArgument &argument,
   }
   return view;
 }
+
+/// Holds the tensors of a call, which have the extents that the manifest asks
+/// for, against those that the facts and the number of requests ask for: a
+/// manifest may fix an extent, or contradict itself.
+class ExtentCheck {
+public:
+  explicit ExtentCheck(const Call &call) : call(call), indexer(*call.indexer) {}
+
+  Status run(int64_t requests, int64_t pages) {
+    int64_t rows = 0, kvRows = 0, entries = 0;
+    const reference::RemapOptions remap =
+        indexer.remap.value_or(reference::RemapOptions());
+    if (__builtin_mul_overflow(requests, indexer.queryLen, &rows) ||
+        __builtin_mul_overflow(rows, remap.kvHeads, &kvRows) ||
+        __builtin_mul_overflow(indexer.keep, remap.pagesPerBlock, &entries))
+      return Error{"entry '" + indexer.entry->name +
+                   "' has facts whose products do not fit 64 bits"};
+    exactly(indexer.lens, 0, requests);
+    exactly(indexer.query, 0, rows);
+    exactly(indexer.query, 1, indexer.heads);
+    exactly(indexer.query, 2, indexer.headDim);
+    atLeast(indexer.keys, 0, pages);
+    exactly(indexer.keys, 1, indexer.blockSize);
+    exactly(indexer.keys, 2, indexer.headDim);
+    for (int table : {indexer.indexTable, indexer.attnTable}) {
+      atLeast(table, 0, requests);
+      atLeast(table, 1, indexer.maxBlocks);
+    }
+    exactly(indexer.selection, indexer.tokenMajor ? 0 : 1, rows);
+    exactly(indexer.selection, indexer.tokenMajor ? 1 : 0, indexer.heads);
+    exactly(indexer.selection, 2, indexer.keep);
+    atLeast(indexer.pages, 0, kvRows);
+    atLeast(indexer.pages, 1, entries);
+    atLeast(indexer.contexts, 0, kvRows);
+    if (indexer.scores >= 0) {
+      const HostTensor &scores = call.workspace[indexer.scores];
+      note(scores, 0, scores.extent(0) == indexer.heads, "", indexer.heads);
+      note(scores, 1, scores.extent(1) == rows, "", rows);
+      note(scores, 2, scores.extent(2) >= indexer.maxBlocks, "at least ",
+           indexer.maxBlocks);
+    }
+    return std::move(status);
+  }
+
+private:
+  void exactly(int index, int axis, int64_t wanted) {
+    if (index >= 0)
+      note(call.arguments[index], axis,
+           call.arguments[index].extent(axis) == wanted, "", wanted);
+  }
+  void atLeast(int index, int axis, int64_t wanted) {
+    if (index >= 0)
+      note(call.arguments[index], axis,
+           call.arguments[index].extent(axis) >= wanted, "at least ", wanted);
+  }
+  void note(const HostTensor &tensor, int axis, bool good, const char *relation,
+            int64_t wanted) {
+    if (!good && status)
+      status =
+          Error{"entry '" + indexer.entry->name + "' fixes axis " +
+                std::to_string(axis) + " of '" + tensor.name + "' at " +
+                std::to_string(tensor.extent(axis)) + ", these inputs need " +
+                relation + std::to_string(wanted)};
+  }
+
+  const Call &call;
+  const Indexer &indexer;
+  Status status;
+};
 
 /// The symbols of a call with that many requests, without its tensors.
 Result<runtime::Symbols> symbolsOf(const runtime::Entry &entry,
@@ -221,6 +316,8 @@ Result<Call> Call::make(const Indexer &indexer, int64_t requests,
       return tensor.takeError();
     call.workspace.push_back(std::move(*tensor));
   }
+  if (Status status = ExtentCheck(call).run(requests, pages); !status)
+    return status.takeError();
   return call;
 }
 

@@ -31,6 +31,9 @@ struct Indexer {
 
   /// From the facts and arguments of an entry; an error names what is missing.
   static Result<Indexer> of(const runtime::Entry &entry);
+
+  /// The number of requests, where the entry takes no other.
+  std::optional<int64_t> fixedRequests() const;
 };
 
 /// The tensors of one call, in the manifest's order.

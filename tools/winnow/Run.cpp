@@ -13,7 +13,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <memory>
+#include <optional>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -24,10 +27,13 @@ namespace {
 // What the simulated device is.
 constexpr const char *kArch = "gfx950";
 
+// The random inputs that nobody asked to be otherwise.
+constexpr int64_t kUsualRequests = 4, kUsualContext = 4096;
+
 struct RunOptions {
   std::string file, entry;
   std::string device = "sim";
-  int64_t requests = 4, context = 4096;
+  std::optional<int64_t> requests, context;
   std::vector<int32_t> lengths;
   int64_t queryLen = 0; ///< 0: not asked for
   uint64_t seed = 1;
@@ -75,28 +81,46 @@ private:
     return diagnostics ? reportDiagnostics(error) : report(error, code);
   }
 
+  /// What the options ask for beyond the entry's bounds, or nothing.
+  Status checkBounds() const {
+    auto over = [&](const std::string &what, const char *bound, int64_t most) {
+      return Error{fmt::format("{} is over the bound of '{}', {} = {}", what,
+                               entry->name, bound, most)};
+    };
+    if (options.requests.value_or(0) > entry->maxRequests)
+      return over(fmt::format("--requests {}", *options.requests),
+                  "max_requests", entry->maxRequests);
+    if (options.context.value_or(0) > entry->maxSeqLen)
+      return over(fmt::format("--context {}", *options.context), "max_seq_len",
+                  entry->maxSeqLen);
+    if (static_cast<int64_t>(options.lengths.size()) > entry->maxRequests)
+      return over(
+          fmt::format("--lengths of {} requests", options.lengths.size()),
+          "max_requests", entry->maxRequests);
+    for (int32_t length : options.lengths)
+      if (length > entry->maxSeqLen)
+        return over(fmt::format("--lengths {}", length), "max_seq_len",
+                    entry->maxSeqLen);
+    return {};
+  }
+
+  /// The lengths that were asked for; what was not is small and within bounds.
+  std::vector<int32_t> lengths() const {
+    if (!options.lengths.empty())
+      return options.lengths;
+    return raggedLengths(
+        options.requests.value_or(indexer.fixedRequests().value_or(
+            std::min(kUsualRequests, entry->maxRequests))),
+        options.context.value_or(std::min(kUsualContext, entry->maxSeqLen)),
+        options.seed);
+  }
+
   int withInputs() {
-    if (options.requests > entry->maxRequests)
-      return failed(
-          Error{fmt::format("--requests {} is over the bound of '{}', "
-                            "max_requests = {}",
-                            options.requests, entry->name, entry->maxRequests)},
-          kUsage);
-    if (options.context > entry->maxSeqLen)
-      return failed(
-          Error{fmt::format("--context {} is over the bound of '{}', "
-                            "max_seq_len = {}",
-                            options.context, entry->name, entry->maxSeqLen)},
-          kUsage);
-    Result<Call> made =
-        !options.input.empty()
-            ? callFromFile(indexer, options.input)
-            : randomCall(indexer,
-                         options.lengths.empty()
-                             ? raggedLengths(options.requests, options.context,
-                                             options.seed)
-                             : options.lengths,
-                         options.seed);
+    if (Status status = checkBounds(); !status)
+      return failed(status.takeError(), kUsage);
+    Result<Call> made = !options.input.empty()
+                            ? callFromFile(indexer, options.input)
+                            : randomCall(indexer, lengths(), options.seed);
     if (!made)
       return failed(made.takeError());
     if (options.showRequest >= made->requests() && made->requests() > 0)
@@ -196,6 +220,16 @@ private:
 
 } // namespace
 
+/// CLI11 wraps negative seeds around and clamps those past 64 bits.
+static std::string seedText(const std::string &text) {
+  uint64_t seed = 0;
+  const auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (code == std::errc() && end == text.data() + text.size())
+    return "";
+  return "seed '" + text + "', wanted a number from 0 to 2^64 - 1";
+}
+
 void tool::addRunCommand(CLI::App &app, Action &action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand(
@@ -213,13 +247,13 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
   auto *requests =
       command->add_option("--requests", options->requests, "Requests to make")
           ->check(CLI::Range(int64_t(0), int64_t(1) << 20))
-          ->capture_default_str();
+          ->default_str("4, or as many as the bounds allow");
   auto *context =
       command
           ->add_option("--context", options->context,
                        "Tokens of the longest request; the others are shorter")
           ->check(CLI::Range(int64_t(0), int64_t(INT32_MAX)))
-          ->capture_default_str();
+          ->default_str("4096, or as many as the bounds allow");
   auto *lengths = command
                       ->add_option("--lengths", options->lengths,
                                    "Tokens of each request, e.g. 4096,0,17")
@@ -233,11 +267,13 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
       ->check(CLI::Range(1, 1 << 20));
   auto *seed =
       command->add_option("--seed", options->seed, "Of the random inputs")
+          ->check(seedText)
           ->capture_default_str();
   command
       ->add_option("--input", options->input,
-                   "Take the inputs from a .safetensors file, named as the "
-                   "entry's arguments (manifest.json of `emit` lists them)")
+                   "Take the inputs from a .safetensors file; its tensors "
+                   "are named as in manifest.json of `emit`: query, keys, "
+                   "index_table, ...")
       ->excludes(requests)
       ->excludes(context)
       ->excludes(lengths)
@@ -248,7 +284,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
   command
       ->add_option("--show-request", options->showRequest,
                    "The request whose selection is printed")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t(0), INT64_MAX))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object instead");
   command->add_option("--keep", options->keep,
