@@ -10,7 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -28,6 +30,14 @@ int build(const BuildOptions &options) {
   Result<Loaded> loaded = load(options.file, options.arch);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
+  // A bundle may be built anew in its place; a description would be lost.
+  std::error_code ignored;
+  if (loaded->fromDescription &&
+      std::filesystem::equivalent(options.file, options.output, ignored))
+    return report(Error{"cannot write '" + options.output +
+                        "': it is the description itself; --output has to "
+                        "name another file"},
+                  kUsage);
   runtime::Bundle &bundle = loaded->bundle;
   // Compiled afresh: what was in a bundle may be an older compiler's.
   std::erase_if(bundle.codeObjects, [&](const runtime::CodeObject &object) {

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -29,6 +31,14 @@ int tool::reportDiagnostics(const Error &error) {
   return kFailed;
 }
 
+/// The names of all subcommands.
+static std::string known(const CLI::App &app) {
+  std::string names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  return names;
+}
+
 static int runMain(int argc, char **argv) {
   CLI::App app("Winnow generates block-sparse attention indexer kernels from "
                "descriptions (.mlir) and runs them.");
@@ -45,6 +55,13 @@ static int runMain(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
+    // CLI11 would only say that a subcommand is missing.
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty() &&
+        error.get_exit_code() != 0)
+      return report(Error{"'" + unknown.front() +
+                          "' is no subcommand; known: " + known(app)},
+                    kUsage);
     return app.exit(error) == 0 ? kFine : kUsage;
   }
   const int code = action();

@@ -9,6 +9,8 @@
 #include <exception>
 #include <set>
 
+#include <sys/stat.h>
+
 using namespace winnow;
 using namespace winnow::tool;
 using runtime::DType;
@@ -154,6 +156,11 @@ tool::parseSafetensors(std::span<const std::byte> file) {
 }
 
 Result<std::vector<SafeTensor>> tool::readSafetensors(const std::string &path) {
+  // A device like /dev/zero would fill the memory before it is too long.
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0 &&
+      (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)))
+    return Error{"cannot read '" + path + "': a device, wanted a file"};
   Result<std::vector<std::byte>> file = runtime::readFile(path, kMaxFileBytes);
   if (!file)
     return file.takeError();
