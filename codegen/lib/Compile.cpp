@@ -19,55 +19,107 @@
 using namespace mlir;
 using namespace winnow;
 
+namespace {
+
+/// A description in memory, and what is said about it.
+class Description {
+public:
+  Description(std::string_view text, std::string_view name)
+      : name(name), context(MLIRContext::Threading::DISABLED),
+        stream(diagnostics), handler(sources, &context, stream) {
+    // The operation that a diagnostic is about stands in the text it points to.
+    context.printOpOnDiagnostic(false);
+    context
+        .loadDialect<arith::ArithDialect, func::FuncDialect, WinnowDialect>();
+    sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(
+            StringRef(text.data(), text.size()), StringRef(this->name)),
+        llvm::SMLoc());
+    module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  }
+
+  /// Runs passes; false after an error in them or in the text.
+  bool run(llvm::function_ref<void(PassManager &)> addPasses) {
+    if (!module)
+      return false;
+    PassManager manager(&context);
+    addPasses(manager);
+    return succeeded(manager.run(*module));
+  }
+
+  Error failed() { return {std::move(diagnostics)}; }
+  Error failed(const std::string &what) const {
+    return {name + ": error: " + what + "\n"};
+  }
+
+  /// A bundle of what `add` makes of each entry.
+  Result<runtime::Bundle> bundle(
+      llvm::function_ref<LogicalResult(func::FuncOp, runtime::Bundle &)> add) {
+    runtime::Bundle bundle;
+    bundle.generator = "winnow " WINNOW_VERSION;
+    for (auto entry : module->getOps<func::FuncOp>())
+      if (winnow::isEntry(entry) && mlir::failed(add(entry, bundle)))
+        return failed();
+    if (bundle.entries.empty())
+      return failed("no function has the attribute 'winnow.entry', so there is "
+                    "nothing to compile");
+    return bundle;
+  }
+
+private:
+  std::string name, diagnostics;
+  // Threads would cost more to start than a description takes to compile.
+  MLIRContext context;
+  llvm::raw_string_ostream stream;
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler;
+  OwningOpRef<ModuleOp> module;
+};
+
+} // namespace
+
 Result<runtime::Bundle>
 winnow::compileDescription(std::string_view text, std::string_view name,
                            const CompileOptions &options) {
-  // Threads would cost more to start than a description takes to compile.
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  // The operation that a diagnostic is about stands in the text it points to.
-  context.printOpOnDiagnostic(false);
-  context.loadDialect<arith::ArithDialect, func::FuncDialect, WinnowDialect>();
-
-  std::string diagnostics;
-  llvm::raw_string_ostream stream(diagnostics);
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(StringRef(text.data(), text.size()),
-                                           StringRef(name.data(), name.size())),
-      llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context, stream);
-  auto failed = [&]() -> Error { return {std::move(diagnostics)}; };
-
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
-  if (!module)
-    return failed();
-  PassManager manager(&context);
-  buildPlanPipeline(manager, options.arch);
-  if (mlir::failed(manager.run(*module)))
-    return failed();
-
-  runtime::Bundle bundle;
-  bundle.generator = "winnow " WINNOW_VERSION;
-  for (auto entry : module->getOps<func::FuncOp>()) {
-    if (!winnow::isEntry(entry))
-      continue;
-    FailureOr<std::string> source = emitHip(entry);
-    FailureOr<runtime::Entry> manifest =
-        describeEntry(entry, bundle.sources.size());
-    if (mlir::failed(source) || mlir::failed(manifest))
-      return failed();
-    bundle.sources.push_back({entry.getSymName().str() + ".hip",
-                              "mfma",
-                              {options.arch},
-                              std::move(*source)});
-    bundle.entries.push_back(std::move(*manifest));
-  }
-  if (bundle.entries.empty())
-    return Error{std::string(name) +
-                 ": error: no function has the attribute 'winnow.entry', so "
-                 "there is nothing to compile\n"};
-  if (Status valid = runtime::validate(bundle); !valid)
-    return Error{std::string(name) + ": error: " + valid.message() + "\n"};
+  Description description(text, name);
+  if (!description.run([&](PassManager &manager) {
+        buildPlanPipeline(manager, options.arch);
+      }))
+    return description.failed();
+  Result<runtime::Bundle> bundle = description.bundle(
+      [&](func::FuncOp entry, runtime::Bundle &bundle) -> LogicalResult {
+        FailureOr<std::string> source = emitHip(entry);
+        FailureOr<runtime::Entry> manifest =
+            describeEntry(entry, bundle.sources.size());
+        if (failed(source) || failed(manifest))
+          return failure();
+        bundle.sources.push_back({entry.getSymName().str() + ".hip",
+                                  "mfma",
+                                  {options.arch},
+                                  std::move(*source)});
+        bundle.entries.push_back(std::move(*manifest));
+        return success();
+      });
+  if (bundle)
+    if (Status valid = runtime::validate(*bundle); !valid)
+      return description.failed(valid.message());
   return bundle;
+}
+
+Result<runtime::Bundle>
+winnow::describeDescription(std::string_view text, std::string_view name,
+                            const CompileOptions &options) {
+  Description description(text, name);
+  if (!description.run([&](PassManager &manager) {
+        manager.addPass(
+            createVerifyContract(VerifyContractOptions{options.arch}));
+      }))
+    return description.failed();
+  return description.bundle(
+      [&](func::FuncOp entry, runtime::Bundle &bundle) -> LogicalResult {
+        FailureOr<runtime::Entry> manifest = describeUnscheduled(entry);
+        if (succeeded(manifest))
+          bundle.entries.push_back(std::move(*manifest));
+        return manifest;
+      });
 }

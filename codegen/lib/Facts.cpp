@@ -60,6 +60,10 @@ public:
       set("max_requests", bounds->maxRequests, loc);
       if (bounds->maxPages)
         set("max_pages", *bounds->maxPages, loc);
+      if (bounds->maxQueryLen)
+        set("max_query_len", *bounds->maxQueryLen, loc);
+      if (bounds->maxRows)
+        set("max_rows", *bounds->maxRows, loc);
     }
     if (std::optional<AttentionFacts> attention = getAttention(entry)) {
       set("attention_page_tokens", attention->pageSize, loc);
@@ -93,6 +97,8 @@ public:
     // The plan makes the score buffer itself, its rows along blocks dense.
     set("score_layout", "contiguous", loc);
     if (auto rows = score.getRows().getDefiningOp<UniformRowsOp>())
+      addRows(rows);
+    else if (auto rows = score.getRows().getDefiningOp<RaggedRowsOp>())
       addRows(rows);
     // The operation that says so when there is one; else the entry, which
     // could have it.
@@ -131,7 +137,14 @@ public:
   }
 
 private:
+  void addRows(RaggedRowsOp rows) {
+    set("ragged", true, rows.getLoc());
+    setExtent("seq_lens_rows", rows.getLens(), 0);
+    setExtent("requests", rows.getLens(), 0);
+  }
+
   void addRows(UniformRowsOp rows) {
+    set("ragged", false, rows.getLoc());
     set("query_len", int64_t(rows.getQueryLen()), rows.getLoc());
     setExtent("seq_lens_rows", rows.getLens(), 0);
     // Requests follow from the query's rows; where those are not known, there

@@ -3,6 +3,7 @@
 // workspace it lends, and how each launch is sized and packed.
 #include "Manifest.h"
 
+#include "winnow/Codegen/Facts.h"
 #include "winnow/Codegen/FactsAttribute.h"
 #include "winnow/Codegen/KernelParameters.h"
 #include "winnow/Contract/Contract.h"
@@ -63,19 +64,11 @@ public:
       : entry(entry), source(source) {}
 
   FailureOr<runtime::Entry> describe() {
-    result.name = entry.getSymName().str();
     result.facts = factsOf(entry);
     result.lowering = "mfma";
-    if (auto name = entry->getAttrOfType<StringAttr>(kContractAttr))
-      if (const contract::Contract *limits =
-              contract::find(name.getValue().str()))
-        result.contract = limits->toJson();
+    describeHead();
     if (const contract::Contract *limits = contract::find("winnow_mfma"))
       result.loweringContract = limits->toJson();
-    if (std::optional<EntryBounds> bounds = getEntryBounds(entry)) {
-      result.maxSeqLen = bounds->maxSeqLen;
-      result.maxRequests = bounds->maxRequests;
-    }
 
     names.resize(entry.getNumArguments());
     for (auto launch : entry.getOps<LaunchOp>())
@@ -90,7 +83,66 @@ public:
     return std::move(result);
   }
 
+  /// The same of an entry that is not scheduled: no workspace, no launches.
+  FailureOr<runtime::Entry> describeUnscheduled() {
+    result.facts = collectFacts(entry, /*arch=*/"").front().facts;
+    result.lowering = "reference";
+    describeHead();
+    names.resize(entry.getNumArguments());
+    for (Operation &op : entry.getBody().front())
+      nameOperands(&op);
+    for (BlockArgument argument : entry.getArguments())
+      if (failed(describeArgument(argument)))
+        return failure();
+    describeSymbols();
+    return std::move(result);
+  }
+
 private:
+  /// Name, bounds and contract.
+  void describeHead() {
+    result.name = entry.getSymName().str();
+    if (auto name = entry->getAttrOfType<StringAttr>(kContractAttr))
+      if (const contract::Contract *limits =
+              contract::find(name.getValue().str()))
+        result.contract = limits->toJson();
+    if (std::optional<EntryBounds> bounds = getEntryBounds(entry)) {
+      result.maxSeqLen = bounds->maxSeqLen;
+      result.maxRequests = bounds->maxRequests;
+      result.maxQueryLen = bounds->maxQueryLen.value_or(0);
+      result.maxRows = bounds->maxRows.value_or(0);
+    }
+  }
+
+  /// Names the arguments that an operation of a description takes.
+  void nameOperands(Operation *op) {
+    auto name = [&](Value value, StringRef role, bool isWritten = false) {
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        names[argument.getArgNumber()] = role.str();
+      written[role] |= isWritten;
+    };
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](UniformRowsOp rows) { name(rows.getLens(), "seq_lens"); })
+        .Case([&](RaggedRowsOp rows) {
+          name(rows.getLens(), "seq_lens");
+          name(rows.getCuSeqlens(), "cu_seqlens");
+        })
+        .Case([&](BlockScoreOp score) {
+          name(score.getQuery(), "query");
+          name(score.getKeys(), "keys");
+          name(score.getIndexTable(), "index_table");
+        })
+        .Case([&](StoreSelectionOp store) {
+          name(store.getIndices(), "selection", /*isWritten=*/true);
+          rowAxis = store.getLayout() == SelectionLayout::HeadMajor ? 1 : 0;
+        })
+        .Case([&](RemapPagesOp remap) {
+          name(remap.getAttentionTable(), "attn_table");
+          name(remap.getPages(), "pages", /*isWritten=*/true);
+          name(remap.getContextLens(), "ctx", /*isWritten=*/true);
+        });
+  }
+
   KernelOp kernelOf(LaunchOp launch) {
     return SymbolTable::lookupNearestSymbolFrom<KernelOp>(
         launch, launch.getKernelAttr());
@@ -144,8 +196,11 @@ private:
   Extent extentOf(StringRef role, unsigned axis) {
     if (role == "seq_lens")
       return Extent::exactly("requests");
-    if (role == "query")
-      return Extent::exactly("rows");
+    if (role == "cu_seqlens")
+      return Extent::exactly(Expression(Expression::Kind::Add,
+                                        Expression("requests"), Expression(1)));
+    if (role == "query") // of ragged rows, what tells how many there are
+      return isRagged() ? Extent::any() : Extent::exactly("rows");
     if (role == "index_table" || role == "attn_table")
       return axis == 0 ? Extent::atLeast("requests")
                        : Extent::atLeast(fact("max_blocks"));
@@ -167,11 +222,19 @@ private:
   bool followsRequests(StringRef role, unsigned axis) {
     if (role == "selection")
       return axis == selectionRowAxis();
+    // Ragged rows are counted by the query, whatever the requests.
+    if (role == "query" && isRagged())
+      return false;
     return axis == 0 && role != "seq_lens" && role != "keys";
   }
 
+  bool isRagged() {
+    const bool *ragged = result.boolean("ragged");
+    return ragged && *ragged;
+  }
+
   unsigned selectionRowAxis() {
-    unsigned axis = 1;
+    unsigned axis = rowAxis;
     for (auto launch : entry.getOps<LaunchOp>())
       kernelOf(launch).walk(
           [&](StoreRankingOp store) { axis = store.getRowAxis(); });
@@ -182,6 +245,7 @@ private:
     const std::string &role = names[value.getArgNumber()];
     static constexpr std::pair<StringLiteral, runtime::Role> roles[] = {
         {"seq_lens", runtime::Role::SeqLens},
+        {"cu_seqlens", runtime::Role::CuSeqlens},
         {"query", runtime::Role::Query},
         {"keys", runtime::Role::Keys},
         {"index_table", runtime::Role::IndexTable},
@@ -228,9 +292,12 @@ private:
   void describeSymbols() {
     result.symbols.push_back(
         {"requests", runtime::ArgumentAxis{"seq_lens", 0}});
-    result.symbols.push_back(
-        {"rows",
-         Expression(Expression::Kind::Mul, "requests", fact("query_len"))});
+    if (isRagged())
+      result.symbols.push_back({"rows", runtime::ArgumentAxis{"query", 0}});
+    else
+      result.symbols.push_back(
+          {"rows",
+           Expression(Expression::Kind::Mul, "requests", fact("query_len"))});
     if (result.integer("kv_heads"))
       result.symbols.push_back(
           {"kv_rows",
@@ -262,6 +329,7 @@ private:
 
   func::FuncOp entry;
   uint32_t source;
+  unsigned rowAxis = 1; // of the stored selection
   runtime::Entry result;
   SmallVector<std::string> names; // of the entry's arguments: their roles
   llvm::StringMap<bool> written;
@@ -269,6 +337,10 @@ private:
 };
 
 } // namespace
+
+FailureOr<runtime::Entry> winnow::describeUnscheduled(func::FuncOp entry) {
+  return EntryDescriber(entry, /*source=*/0).describeUnscheduled();
+}
 
 FailureOr<runtime::Entry> winnow::describeEntry(func::FuncOp entry,
                                                 uint32_t source) {

@@ -29,7 +29,7 @@ void expectSelected(const Shape &shape, const std::vector<int32_t> &lengths,
   ASSERT_TRUE(call) << call.message();
   tool::HostTensor &workspace = call->workspace[kernels->indexer.scores];
   auto scores = workspace.as<float, 3>();
-  const reference::UniformRows rows = call->rows();
+  const reference::Rows rows = call->rows();
   for (int64_t head = 0; head < shape.heads; ++head)
     for (int64_t row = 0; row < rows.rows(); ++row)
       for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)

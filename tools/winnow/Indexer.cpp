@@ -64,7 +64,9 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
   indexer.heads = facts.number("index_heads", 1);
   indexer.headDim = facts.number("head_dim", 1);
   indexer.blockSize = facts.number("block_size", 1);
-  indexer.queryLen = facts.number("query_len", 1);
+  indexer.cuSeqlens = entry.indexOf(Role::CuSeqlens);
+  if (!indexer.ragged())
+    indexer.queryLen = facts.number("query_len", 1);
   indexer.keep = facts.number("k", 1);
   indexer.score.initBlocks = facts.number("init_blocks", 0);
   indexer.score.localBlocks = facts.number("local_blocks", 0);
@@ -98,9 +100,9 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
                  std::string(runtime::roleName(role)) + "'");
 
   const std::pair<int, size_t> ranks[] = {
-      {indexer.query, 3}, {indexer.keys, 3},      {indexer.indexTable, 2},
-      {indexer.lens, 1},  {indexer.selection, 3}, {indexer.attnTable, 2},
-      {indexer.pages, 2}, {indexer.contexts, 1}};
+      {indexer.query, 3},     {indexer.keys, 3},      {indexer.indexTable, 2},
+      {indexer.lens, 1},      {indexer.selection, 3}, {indexer.attnTable, 2},
+      {indexer.cuSeqlens, 1}, {indexer.pages, 2},     {indexer.contexts, 1}};
   for (auto [index, rank] : ranks)
     if (index >= 0 && entry.arguments[index].shape.size() != rank)
       facts.note("has an argument '" + entry.arguments[index].name + "' of " +
@@ -159,11 +161,12 @@ namespace {
 /// The extents that one argument gets: what the manifest asks for, exactly.
 Result<runtime::TensorView> shapeOf(const runtime::TensorArgument &argument,
                                     const runtime::Symbols &symbols,
-                                    int64_t pages) {
+                                    int64_t pages, int64_t rows) {
   std::vector<int64_t> extents;
   for (const runtime::Extent &extent : argument.shape) {
     if (extent.kind == runtime::Extent::Kind::Any) {
-      extents.push_back(pages);
+      // Nothing else tells how many pages there are, and ragged rows.
+      extents.push_back(argument.role == Role::Query ? rows : pages);
       continue;
     }
     Result<int64_t> value = runtime::evaluate(extent.value, symbols);
@@ -199,16 +202,18 @@ class ExtentCheck {
 public:
   explicit ExtentCheck(const Call &call) : call(call), indexer(*call.indexer) {}
 
-  Status run(int64_t requests, int64_t pages) {
-    int64_t rows = 0, kvRows = 0, entries = 0;
+  Status run(int64_t requests, int64_t rows, int64_t pages) {
+    int64_t kvRows = 0, entries = 0;
     const reference::RemapOptions remap =
         indexer.remap.value_or(reference::RemapOptions());
-    if (__builtin_mul_overflow(requests, indexer.queryLen, &rows) ||
+    if ((!indexer.ragged() &&
+         __builtin_mul_overflow(requests, indexer.queryLen, &rows)) ||
         __builtin_mul_overflow(rows, remap.kvHeads, &kvRows) ||
         __builtin_mul_overflow(indexer.keep, remap.pagesPerBlock, &entries))
       return Error{"entry '" + indexer.entry->name +
                    "' has facts whose products do not fit 64 bits"};
     exactly(indexer.lens, 0, requests);
+    exactly(indexer.cuSeqlens, 0, requests + 1);
     exactly(indexer.query, 0, rows);
     exactly(indexer.query, 1, indexer.heads);
     exactly(indexer.query, 2, indexer.headDim);
@@ -261,19 +266,24 @@ private:
   Status status;
 };
 
-/// The symbols of a call with that many requests, without its tensors.
+/// The symbols of a call with that many requests and, if ragged, rows, without
+/// its tensors.
 Result<runtime::Symbols> symbolsOf(const runtime::Entry &entry,
-                                   int64_t requests) {
+                                   int64_t requests, int64_t rows) {
   runtime::Symbols symbols;
   for (const runtime::SymbolDefinition &definition : entry.symbols) {
     const auto *axis = std::get_if<runtime::ArgumentAxis>(&definition.source);
     if (axis) {
       const runtime::TensorArgument *argument = entry.argument(axis->argument);
-      if (!argument || argument->role != Role::SeqLens)
+      if (argument && argument->role == Role::SeqLens)
+        symbols[definition.name] = requests;
+      else if (argument && argument->role == Role::Query && axis->axis == 0)
+        symbols[definition.name] = rows;
+      else
         return Error{"symbol '" + definition.name + "' comes from '" +
                      axis->argument +
-                     "', which says nothing about the number of requests"};
-      symbols[definition.name] = requests;
+                     "', which says nothing about the number of requests or "
+                     "rows"};
       continue;
     }
     Result<int64_t> value = runtime::evaluate(
@@ -287,17 +297,17 @@ Result<runtime::Symbols> symbolsOf(const runtime::Entry &entry,
 
 } // namespace
 
-Result<Call> Call::make(const Indexer &indexer, int64_t requests,
-                        int64_t pages) {
+Result<Call> Call::make(const Indexer &indexer, int64_t requests, int64_t pages,
+                        int64_t rows) {
   const runtime::Entry &entry = *indexer.entry;
   Call call;
   call.indexer = &indexer;
-  Result<runtime::Symbols> symbols = symbolsOf(entry, requests);
+  Result<runtime::Symbols> symbols = symbolsOf(entry, requests, rows);
   if (!symbols)
     return symbols.takeError();
   call.symbols = *symbols;
   for (const runtime::TensorArgument &argument : entry.arguments) {
-    Result<runtime::TensorView> view = shapeOf(argument, *symbols, pages);
+    Result<runtime::TensorView> view = shapeOf(argument, *symbols, pages, rows);
     if (!view)
       return view.takeError();
     Result<HostTensor> tensor = HostTensor::make(argument.name, *view);
@@ -316,16 +326,19 @@ Result<Call> Call::make(const Indexer &indexer, int64_t requests,
       return tensor.takeError();
     call.workspace.push_back(std::move(*tensor));
   }
-  if (Status status = ExtentCheck(call).run(requests, pages); !status)
+  if (Status status = ExtentCheck(call).run(requests, rows, pages); !status)
     return status.takeError();
   return call;
 }
 
 int64_t Call::requests() const { return arguments[indexer->lens].extent(0); }
 
-reference::UniformRows Call::rows() const {
-  return {arguments[indexer->lens].as<int32_t, 1>(), indexer->queryLen,
-          indexer->blockSize};
+reference::Rows Call::rows() const {
+  reference::Rows rows{arguments[indexer->lens].as<int32_t, 1>(),
+                       indexer->queryLen, indexer->blockSize};
+  if (indexer->ragged())
+    rows.offsets = arguments[indexer->cuSeqlens].as<int32_t, 1>();
+  return rows;
 }
 
 reference::View<int32_t, 3> Call::selection() {

@@ -17,7 +17,8 @@ namespace winnow::tool {
 
 struct Indexer {
   const runtime::Entry *entry = nullptr;
-  int64_t heads = 0, headDim = 0, blockSize = 0, queryLen = 0, keep = 0;
+  int64_t heads = 0, headDim = 0, blockSize = 0, keep = 0;
+  int64_t queryLen = 0;  ///< 0 where the rows are ragged
   int64_t maxBlocks = 0; ///< of the longest sequence in the bounds
   reference::BlockScoreOptions score;
   reference::TopKOptions topk;
@@ -26,8 +27,11 @@ struct Indexer {
   bool tokenMajor = false; ///< the stored selection is [N, H, K]
   /// Indices of the entry's arguments; -1 where it has none.
   int query = -1, keys = -1, indexTable = -1, lens = -1;
+  int cuSeqlens = -1; ///< of ragged rows only
   int selection = -1, attnTable = -1, pages = -1, contexts = -1;
   int scores = -1; ///< index of the workspace with the scores
+
+  bool ragged() const { return cuSeqlens >= 0; }
 
   /// From the facts and arguments of an entry; an error names what is missing.
   static Result<Indexer> of(const runtime::Entry &entry);
@@ -42,13 +46,14 @@ struct Call {
   std::vector<HostTensor> arguments, workspace;
   runtime::Symbols symbols;
 
-  /// Poisoned tensors for `requests` requests over a cache of `pages` pages.
-  /// Rows of outputs have gaps between them where the layout allows it.
+  /// Poisoned tensors for `requests` requests over a cache of `pages` pages;
+  /// with ragged rows, of `rows` rows in all. Rows of outputs have gaps between
+  /// them where the layout allows it.
   static Result<Call> make(const Indexer &indexer, int64_t requests,
-                           int64_t pages);
+                           int64_t pages, int64_t rows = 0);
 
   int64_t requests() const;
-  reference::UniformRows rows() const;
+  reference::Rows rows() const;
   /// The selection as [H, N, K] whatever its layout in memory.
   reference::View<int32_t, 3> selection();
   reference::View<const int32_t, 3> selection() const;

@@ -120,14 +120,58 @@ Status checkLengths(const Indexer &indexer,
   return {};
 }
 
+/// The offsets of ragged rows: well formed, and within the bounds.
+Status checkRows(const Indexer &indexer, const reference::Rows &rows) {
+  if (reference::Problem problem = rows.verify())
+    return Error{*problem};
+  if (!rows.ragged())
+    return {};
+  const runtime::Entry &entry = *indexer.entry;
+  for (int64_t request = 0; request < rows.requests(); ++request)
+    if (rows.rowsOf(request) > entry.maxQueryLen)
+      return Error{"request " + std::to_string(request) + " has " +
+                   std::to_string(rows.rowsOf(request)) + " new tokens, '" +
+                   entry.name + "' was built for at most " +
+                   std::to_string(entry.maxQueryLen) + " (max_query_len)"};
+  if (rows.rows() > entry.maxRows)
+    return Error{std::to_string(rows.rows()) + " new tokens, '" + entry.name +
+                 "' was built for at most " + std::to_string(entry.maxRows) +
+                 " (max_rows)"};
+  return {};
+}
+
+/// Running sums of the new tokens; empty for uniform rows.
+Result<std::vector<int32_t>> offsetsOf(const Indexer &indexer,
+                                       const std::vector<int32_t> &newTokens,
+                                       size_t requests) {
+  if (!indexer.ragged())
+    return newTokens.empty()
+               ? Result<std::vector<int32_t>>(std::vector<int32_t>())
+               : Error{"new tokens were given, the rows of '" +
+                       indexer.entry->name + "' are uniform"};
+  if (newTokens.size() != requests)
+    return Error{"new tokens of " + std::to_string(newTokens.size()) +
+                 " requests were given, there are " + std::to_string(requests)};
+  std::vector<int32_t> offsets{0};
+  int64_t sum = 0;
+  for (int32_t count : newTokens) {
+    sum += count;
+    if (count < 0 || sum > INT32_MAX)
+      return Error{"new tokens " + std::to_string(count) +
+                   ": wanted at least 0, and at most " +
+                   std::to_string(INT32_MAX) + " in all"};
+    offsets.push_back(static_cast<int32_t>(sum));
+  }
+  return offsets;
+}
+
 /// Fills the table rows of all requests from the numbers in `pages`, in order.
-void fillTable(HostTensor &tensor, const reference::UniformRows &rows,
+void fillTable(HostTensor &tensor, const reference::Rows &rows,
                const std::vector<int32_t> &pages) {
   auto table = tensor.as<int32_t, 2>();
   size_t next = 0;
   for (int64_t request = 0; request < rows.requests(); ++request) {
-    const int64_t blocks =
-        rows.visibleBlocks(request * rows.queryLen + rows.queryLen - 1);
+    const int64_t blocks = rows.blocksSeen(request);
     for (int64_t block = 0; block < blocks; ++block)
       table(request, block) = pages[next++];
   }
@@ -140,16 +184,17 @@ void plantPastTheEnd(Call &call, const std::vector<int32_t> &pages) {
   const HostTensor &query = call.arguments[indexer.query];
   HostTensor &keys = call.arguments[indexer.keys];
   const reference::NumberView queries = query.asNumbers();
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   const int64_t width = runtime::byteWidth(keys.view.dtype);
   size_t next = 0;
   for (int64_t request = 0; request < rows.requests(); ++request) {
-    const int64_t row = request * rows.queryLen + rows.queryLen - 1;
-    const int64_t blocks = rows.visibleBlocks(row);
+    const int64_t blocks = rows.blocksSeen(request);
     next += static_cast<size_t>(blocks);
     if (blocks == 0)
       continue;
-    const int64_t used = rows.causalLength(row) - (blocks - 1) * rows.blockSize;
+    const int64_t row = rows.firstRow(request + 1) - 1;
+    const int64_t used =
+        rows.tokensSeen(request) - (blocks - 1) * rows.blockSize;
     for (int64_t token = used; token < rows.blockSize; ++token)
       for (int64_t d = 0; d < indexer.headDim; ++d) {
         const float sign = std::signbit(queries(row, 0, d)) ? -1.0f : 1.0f;
@@ -175,23 +220,67 @@ std::vector<int32_t> tool::raggedLengths(int64_t requests, int64_t context,
   return lengths;
 }
 
-Result<Call> tool::randomCall(const Indexer &indexer,
-                              const std::vector<int32_t> &lengths,
+std::vector<int32_t> tool::raggedNewTokens(const Indexer &indexer,
+                                           const std::vector<int32_t> &lengths,
+                                           uint64_t seed) {
+  Random random(seed ^ 0x6e6577746f6b656eu); // "newtoken"
+  const runtime::Entry &entry = *indexer.entry;
+  int64_t left = entry.maxRows;
+  std::vector<int32_t> counts;
+  for (int32_t length : lengths) {
+    const int64_t most =
+        std::min({int64_t(std::max(length, 0)), entry.maxQueryLen, left});
+    int64_t count = 0;
+    switch (most == 0 ? 0 : random.below(4)) {
+    case 0:
+      break;
+    case 1:
+      count = 1;
+      break;
+    case 2:
+      count = most;
+      break;
+    default:
+      count = 1 + static_cast<int64_t>(random.below(most));
+    }
+    // The first has rows, so that there is something to see.
+    if (counts.empty() && most > 0 && count == 0)
+      count = 1 + static_cast<int64_t>(random.below(most));
+    left -= count;
+    counts.push_back(static_cast<int32_t>(count));
+  }
+  return counts;
+}
+
+Result<Call> tool::randomCall(const Indexer &indexer, const Lengths &given,
                               uint64_t seed) {
+  const std::vector<int32_t> &lengths = given.tokens;
   if (Status status = checkLengths(indexer, lengths); !status)
     return status.takeError();
+  Result<std::vector<int32_t>> offsets =
+      offsetsOf(indexer,
+                indexer.ragged() && given.newTokens.empty()
+                    ? raggedNewTokens(indexer, lengths, seed)
+                    : given.newTokens,
+                lengths.size());
+  if (!offsets)
+    return offsets.takeError();
   Random random(seed);
   const auto requests = static_cast<int64_t>(lengths.size());
-  const reference::UniformRows rows{
+  reference::Rows rows{
       reference::View<const int32_t, 1>(lengths.data(), {requests}),
       indexer.queryLen, indexer.blockSize};
+  if (indexer.ragged())
+    rows.offsets = {offsets->data(), {requests + 1}};
+  if (Status status = checkRows(indexer, rows); !status)
+    return status.takeError();
   int64_t used = 0;
   for (int64_t request = 0; request < requests; ++request)
-    used += rows.visibleBlocks(request * rows.queryLen + rows.queryLen - 1);
+    used += rows.blocksSeen(request);
 
   // A few pages that no table names lie among the others.
   const int64_t pages = used + 3;
-  Result<Call> call = Call::make(indexer, requests, pages);
+  Result<Call> call = Call::make(indexer, requests, pages, rows.rows());
   if (!call)
     return call;
   HostTensor &query = call->arguments[indexer.query];
@@ -204,6 +293,9 @@ Result<Call> tool::randomCall(const Indexer &indexer,
                  " are not made; give them with --input"};
   std::copy(lengths.begin(), lengths.end(),
             call->arguments[indexer.lens].as<int32_t, 1>().data);
+  if (indexer.ragged())
+    std::copy(offsets->begin(), offsets->end(),
+              call->arguments[indexer.cuSeqlens].as<int32_t, 1>().data);
   const int64_t width = runtime::byteWidth(keys.view.dtype);
   bell.fill(query.bytes.data(),
             static_cast<int64_t>(query.bytes.size()) /
@@ -275,16 +367,27 @@ Result<Call> tool::callFromFile(const Indexer &indexer,
     std::memcpy(lengths.data(), lens.bytes.data(), lens.bytes.size());
   if (Status status = checkLengths(indexer, lengths); !status)
     return problem(status.message());
+  reference::Rows rows{
+      reference::View<const int32_t, 1>(lengths.data(), {lens.shape[0]}),
+      indexer.queryLen, indexer.blockSize};
+  std::vector<int32_t> offsets;
+  if (indexer.ragged()) {
+    const SafeTensor &source = *find(entry.arguments[indexer.cuSeqlens].name);
+    offsets.resize(source.bytes.size() / sizeof(int32_t));
+    // Not empty, so that no data never means uniform rows.
+    offsets.reserve(1);
+    if (!offsets.empty())
+      std::memcpy(offsets.data(), source.bytes.data(), source.bytes.size());
+    rows.offsets = {offsets.data(), {source.shape[0]}};
+  }
+  if (Status status = checkRows(indexer, rows); !status)
+    return problem(status.message());
 
   Result<Call> call =
-      Call::make(indexer, lens.shape[0], find(keysName)->shape[0]);
+      Call::make(indexer, lens.shape[0], find(keysName)->shape[0], rows.rows());
   if (!call)
     return problem(call.message());
-  const int64_t reach =
-      reference::UniformRows{
-          reference::View<const int32_t, 1>(lengths.data(), {lens.shape[0]}),
-          indexer.queryLen, indexer.blockSize}
-          .mostVisibleBlocks();
+  const int64_t reach = rows.mostVisibleBlocks();
   for (size_t i = 0; i < entry.arguments.size(); ++i) {
     if (entry.arguments[i].access == runtime::Access::Write)
       continue;

@@ -71,13 +71,13 @@ Json requestJson(const RunReport &report) {
   const Indexer &indexer = *call.indexer;
   if (report.shownRequest >= call.requests())
     return nullptr;
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   Json json{{"request", report.shownRequest},
             {"tokens", call.arguments[indexer.lens].as<int32_t, 1>()(
                            report.shownRequest)}};
   Json selected = Json::array(), tables = Json::array();
-  const int64_t first = report.shownRequest * rows.queryLen;
-  for (int64_t row = first; row < first + rows.queryLen; ++row) {
+  for (int64_t row = rows.firstRow(report.shownRequest);
+       row < rows.firstRow(report.shownRequest + 1); ++row) {
     for (int64_t head = 0; head < indexer.heads && indexer.selection >= 0;
          ++head) {
       Json blocks = Json::array();

@@ -30,7 +30,8 @@ Result<LoadedCode> ready(LoadedCode code, const std::string &name) {
 
 } // namespace
 
-Result<Loaded> tool::load(const std::string &path, const std::string &arch) {
+Result<Loaded> tool::load(const std::string &path, const std::string &arch,
+                          bool orReference) {
   const auto start = Clock::now();
   Result<std::vector<std::byte>> bytes =
       runtime::readFile(path, runtime::kMaxBundleBytes);
@@ -49,9 +50,13 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch) {
                    " bytes, a description has "
                    "at most " +
                    std::to_string(kMaxDescriptionBytes)};
-    Result<runtime::Bundle> bundle = compileDescription(
-        {reinterpret_cast<const char *>(bytes->data()), bytes->size()}, path,
-        CompileOptions{arch});
+    const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
+                                bytes->size());
+    Result<runtime::Bundle> bundle =
+        compileDescription(text, path, CompileOptions{arch});
+    // What is wrong with the text itself is said in the same words.
+    if (!bundle && orReference)
+      bundle = describeDescription(text, path, CompileOptions{arch});
     if (!bundle)
       return bundle.takeError();
     loaded.bundle = std::move(*bundle);

@@ -42,15 +42,15 @@ int64_t tool::pagesScored(const Call &call) {
   const Indexer &indexer = *call.indexer;
   if (indexer.scores < 0)
     return -1;
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   const auto scores = call.workspace[indexer.scores].as<float, 3>();
   float poison;
   std::memset(&poison, std::to_integer<int>(kPoison), sizeof poison);
   int64_t written = 0;
   for (int64_t request = 0; request < rows.requests(); ++request) {
     // The last row of a request sees all of its blocks.
-    const int64_t row = request * rows.queryLen + rows.queryLen - 1;
-    for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
+    const int64_t row = rows.firstRow(request + 1) - 1;
+    for (int64_t block = 0; block < rows.blocksSeen(request); ++block)
       written += scores(0, row, block) != poison;
   }
   return written;
@@ -111,6 +111,18 @@ std::string instructions(const sim::LaunchStats &stats) {
   return text;
 }
 
+/// "query_len 4", or the new tokens of each request.
+std::string rowText(const Call &call) {
+  const reference::Rows rows = call.rows();
+  if (!rows.ragged())
+    return fmt::format("query_len {}", rows.queryLen);
+  std::string text = fmt::format("{} rows:", rows.rows());
+  constexpr int64_t shown = 12;
+  for (int64_t i = 0; i < std::min(rows.requests(), shown); ++i)
+    text += fmt::format("{} {}", i ? "," : "", rows.rowsOf(i));
+  return rows.requests() > shown ? text + ", ..." : text;
+}
+
 void addInputs(Lines &lines, const RunReport &report) {
   const Call &call = report.call;
   const Indexer &indexer = *call.indexer;
@@ -122,10 +134,10 @@ void addInputs(Lines &lines, const RunReport &report) {
   if (call.requests() > shown)
     contexts += fmt::format(", ... ({} more)", call.requests() - shown);
   lines.add("inputs",
-            fmt::format("{} request{} of {} tokens; query_len {}, {} index "
+            fmt::format("{} request{} of {} tokens; {}, {} index "
                         "head{}, cache of {} pages of {} tokens; {}",
                         call.requests(), call.requests() == 1 ? "" : "s",
-                        call.requests() ? contexts : "0", indexer.queryLen,
+                        call.requests() ? contexts : "0", rowText(call),
                         indexer.heads, indexer.heads == 1 ? "" : "s",
                         call.arguments[indexer.keys].extent(0),
                         indexer.blockSize,
@@ -134,7 +146,9 @@ void addInputs(Lines &lines, const RunReport &report) {
 }
 
 void addCode(Lines &lines, const RunReport &report) {
-  if (report.fromDescription)
+  if (report.bundle.sources.empty())
+    lines.add("generated", "nothing: no lowering takes it");
+  else if (report.fromDescription)
     lines.add("generated",
               fmt::format("HIP in {}{}", timeText(report.generateTime),
                           report.hip.empty() ? " (--keep DIR shows it)"
@@ -187,7 +201,7 @@ void addRow(Lines &lines, const RunReport &report, int64_t row,
             const std::vector<int32_t> &selection) {
   const Call &call = report.call;
   const Indexer &indexer = *call.indexer;
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   for (int64_t head = 0; head < indexer.heads && !selection.empty(); ++head) {
     std::string kept;
     for (int64_t slot = 0; slot < indexer.keep; ++slot) {
@@ -237,17 +251,23 @@ void addRequest(Lines &lines, const RunReport &report) {
   const int64_t request = report.shownRequest;
   if (request >= call.requests())
     return;
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   const auto lens = call.arguments[indexer.lens].as<int32_t, 1>();
   lines.add(fmt::format("request {}", request),
             fmt::format("{} tokens in {} blocks", lens(request),
-                        rows.visibleBlocks(request * rows.queryLen +
-                                           rows.queryLen - 1)));
+                        rows.blocksSeen(request)));
   std::vector<int32_t> selection;
   if (indexer.selection >= 0)
     selection = plainSelection(call);
-  for (int64_t t = 0; t < rows.queryLen; ++t)
-    addRow(lines, report, request * rows.queryLen + t, selection);
+  // A prefill has too many rows to show: its first and its newest.
+  constexpr int64_t shown = 4;
+  const int64_t first = rows.firstRow(request), count = rows.rowsOf(request);
+  for (int64_t t = 0; t < count; ++t) {
+    if (!rows.ragged() || t < shown / 2 || t >= count - shown / 2)
+      addRow(lines, report, first + t, selection);
+    else if (t == shown / 2)
+      lines.add("", fmt::format("... ({} rows more)", count - shown));
+  }
 }
 
 void addCheck(Lines &lines, const Verdict &verdict) {

@@ -34,7 +34,7 @@ struct RunOptions {
   std::string file, entry;
   std::string device = "sim";
   std::optional<int64_t> requests, context;
-  std::vector<int32_t> lengths;
+  std::vector<int32_t> lengths, newTokens;
   int64_t queryLen = 0; ///< 0: not asked for
   uint64_t seed = 1;
   std::string input, dump, keep;
@@ -49,7 +49,8 @@ public:
   explicit Runner(const RunOptions &options) : options(options) {}
 
   int run() {
-    Result<Loaded> found = load(options.file, kArch);
+    Result<Loaded> found =
+        load(options.file, kArch, /*orReference=*/options.device == "host");
     if (!found)
       return failed(found.takeError(), kFailed, /*diagnostics=*/true);
     loaded = std::move(*found);
@@ -61,6 +62,18 @@ public:
     if (!described)
       return failed(described.takeError());
     indexer = *described;
+    if (!options.newTokens.empty() && !indexer.ragged())
+      return failed(
+          Error{fmt::format("--new-tokens does not fit: the rows of '{}' are "
+                            "uniform, query_len {}",
+                            entry->name, indexer.queryLen)},
+          kUsage);
+    if (options.queryLen != 0 && indexer.ragged())
+      return failed(
+          Error{fmt::format("--query-len {} does not fit: the rows of '{}' are "
+                            "ragged (--new-tokens gives them)",
+                            options.queryLen, entry->name)},
+          kUsage);
     if (options.queryLen != 0 && options.queryLen != indexer.queryLen)
       return failed(
           Error{fmt::format("--query-len {} does not fit: '{}' has query_len "
@@ -118,9 +131,10 @@ private:
   int withInputs() {
     if (Status status = checkBounds(); !status)
       return failed(status.takeError(), kUsage);
-    Result<Call> made = !options.input.empty()
-                            ? callFromFile(indexer, options.input)
-                            : randomCall(indexer, lengths(), options.seed);
+    Result<Call> made =
+        !options.input.empty()
+            ? callFromFile(indexer, options.input)
+            : randomCall(indexer, {lengths(), options.newTokens}, options.seed);
     if (!made)
       return failed(made.takeError());
     if (options.showRequest >= made->requests() && made->requests() > 0)
@@ -260,6 +274,12 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
                       ->delimiter(',')
                       ->excludes(requests)
                       ->excludes(context);
+  auto *newTokens =
+      command
+          ->add_option("--new-tokens", options->newTokens,
+                       "New tokens of each request, e.g. 512,0,1, where the "
+                       "description's rows are ragged (default: random)")
+          ->delimiter(',');
   command
       ->add_option("--query-len", options->queryLen,
                    "Tokens a request; the description fixes it, another value "
@@ -277,6 +297,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
       ->excludes(requests)
       ->excludes(context)
       ->excludes(lengths)
+      ->excludes(newTokens)
       ->excludes(seed);
   command->add_flag("--check", options->check,
                     "Hold scores, selection and page table against the "

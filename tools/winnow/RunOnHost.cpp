@@ -7,7 +7,7 @@ using namespace winnow::tool;
 
 Status tool::runOnHost(Call &call) {
   const Indexer &indexer = *call.indexer;
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   reference::ExactScores exact;
   if (reference::Problem problem = reference::blockScore(
           rows, call.arguments[indexer.query].asNumbers(),

@@ -181,7 +181,7 @@ private:
   const Call &before;
   const Call &after;
   const Indexer &indexer;
-  const reference::UniformRows rows;
+  const reference::Rows rows;
   reference::ExactScores exact;
 };
 
@@ -198,7 +198,7 @@ Result<Verdict> tool::verify(const Call &before, const Call &after) {
 
 std::vector<int32_t> tool::plainSelection(const Call &call) {
   const Indexer &indexer = *call.indexer;
-  const reference::UniformRows rows = call.rows();
+  const reference::Rows rows = call.rows();
   const reference::View<const int32_t, 3> stored = call.selection();
   std::vector<int32_t> plain;
   for (int64_t head = 0; head < indexer.heads; ++head)

@@ -31,9 +31,15 @@ std::optional<EntryBounds> winnow::getEntryBounds(func::FuncOp func) {
   if (!bounds)
     return std::nullopt;
   EntryBounds result{getInteger(bounds, "max_seq_len"),
-                     getInteger(bounds, "max_requests"), std::nullopt};
-  if (bounds.contains("max_pages"))
-    result.maxPages = getInteger(bounds, "max_pages");
+                     getInteger(bounds, "max_requests"), std::nullopt,
+                     std::nullopt, std::nullopt};
+  auto optional = [&](StringRef name, std::optional<int64_t> &value) {
+    if (bounds.contains(name))
+      value = getInteger(bounds, name);
+  };
+  optional("max_pages", result.maxPages);
+  optional("max_query_len", result.maxQueryLen);
+  optional("max_rows", result.maxRows);
   return result;
 }
 
@@ -163,19 +169,43 @@ static LogicalResult verifyAgainstBounds(func::FuncOp func) {
     diag.attachNote(func.getLoc()) << "max_seq_len is given here";
     return diag;
   };
+  auto verifyMost = [&](Operation *op, StringRef what, MemRefType type,
+                        StringRef bound, int64_t most) -> LogicalResult {
+    if (type.isDynamicDim(0) || type.getDimSize(0) <= most)
+      return success();
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "axis 0 of " << what << " has to be at most "
+                              << bound << ", " << most << ", found "
+                              << type.getDimSize(0) << " in " << type;
+    diag.attachNote(func.getLoc()) << bound << " is given here";
+    return diag;
+  };
   for (Operation &op : func.getBody().front()) {
-    if (auto rows = dyn_cast<UniformRowsOp>(op)) {
-      MemRefType lens = rows.getLens().getType();
-      if (lens.isDynamicDim(0) || lens.getDimSize(0) <= bounds.maxRequests)
-        continue;
-      InFlightDiagnostic diag = op.emitOpError()
-                                << "axis 0 of lens (requests) has to be at "
-                                   "most max_requests, "
-                                << bounds.maxRequests << ", found "
-                                << lens.getDimSize(0) << " in " << lens;
-      diag.attachNote(func.getLoc()) << "max_requests is given here";
-      return diag;
+    if (auto rows = dyn_cast<UniformRowsOp>(op))
+      if (failed(verifyMost(&op, "lens (requests)", rows.getLens().getType(),
+                            "max_requests", bounds.maxRequests)))
+        return failure();
+    if (auto rows = dyn_cast<RaggedRowsOp>(op)) {
+      for (auto [name, value] :
+           {std::pair(StringRef("max_query_len"), bounds.maxQueryLen),
+            std::pair(StringRef("max_rows"), bounds.maxRows)}) {
+        if (value)
+          continue;
+        InFlightDiagnostic diag = op.emitOpError()
+                                  << "needs '" << name << "' in '"
+                                  << kBoundsAttr << "'";
+        diag.attachNote(func.getLoc()) << "the bounds are given here";
+        return diag;
+      }
+      if (failed(verifyMost(&op, "lens (requests)", rows.getLens().getType(),
+                            "max_requests", bounds.maxRequests)))
+        return failure();
     }
+    if (auto score = dyn_cast<BlockScoreOp>(op))
+      if (score.getRows().getType().isRagged() && bounds.maxRows &&
+          failed(verifyMost(&op, "query (rows)", score.getQuery().getType(),
+                            "max_rows", *bounds.maxRows)))
+        return failure();
     if (auto score = dyn_cast<BlockScoreOp>(op))
       if (failed(verifyTable(&op, "index_table",
                              score.getIndexTable().getType(),

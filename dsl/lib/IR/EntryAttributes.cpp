@@ -43,7 +43,9 @@ static LogicalResult verifyBounds(Operation *op, NamedAttribute attribute) {
   static const OptionSpec specs[] = {
       OptionSpec::integer("max_seq_len", 1, 2147483647, /*required=*/true),
       OptionSpec::integer("max_requests", 1, 2147483647, /*required=*/true),
-      OptionSpec::integer("max_pages", 1, 2147483647, /*required=*/false)};
+      OptionSpec::integer("max_pages", 1, 2147483647, /*required=*/false),
+      OptionSpec::integer("max_query_len", 1, 2147483647, /*required=*/false),
+      OptionSpec::integer("max_rows", 1, 2147483647, /*required=*/false)};
   return verifyOptionDictionary(op, attribute, specs);
 }
 

@@ -20,8 +20,7 @@ bool OptionSpec::accepts(Attribute value) const {
     return !spellKeyword(value).empty();
   if (!isOptionInteger(value))
     return false;
-  int64_t integer = cast<IntegerAttr>(value).getInt();
-  return integer >= min && integer <= max;
+  return accepts(cast<IntegerAttr>(value).getInt());
 }
 
 std::string OptionSpec::describe() const {
@@ -33,7 +32,9 @@ std::string OptionSpec::describe() const {
   }
   if (max == min + 1)
     return (Twine(min) + " or " + Twine(max)).str();
-  return ("an integer from " + Twine(min) + " to " + Twine(max)).str();
+  std::string range =
+      ("an integer from " + Twine(min) + " to " + Twine(max)).str();
+  return word.empty() ? range : range + ", or '" + word.str() + "' alone";
 }
 
 static const OptionSpec *findSpec(ArrayRef<OptionSpec> specs, StringRef name) {
@@ -44,8 +45,11 @@ static const OptionSpec *findSpec(ArrayRef<OptionSpec> specs, StringRef name) {
 
 static std::string joinNames(ArrayRef<OptionSpec> specs) {
   std::string text;
-  for (const OptionSpec &spec : specs)
+  for (const OptionSpec &spec : specs) {
     text += ((text.empty() ? "" : ", ") + spec.name).str();
+    if (!spec.word.empty())
+      text += (" or " + spec.word).str();
+  }
   return text.empty() ? "none" : text;
 }
 
@@ -107,6 +111,14 @@ ParseResult winnow::parseOptionList(AsmParser &parser, StringRef subject,
 
     bool dotted = StringRef(name).contains('.');
     const OptionSpec *spec = findSpec(specs, name);
+    const auto *worded = llvm::find_if(specs, [&](const OptionSpec &each) {
+      return !each.word.empty() && each.word == name;
+    });
+    bool isWord = worded != specs.end();
+    if (isWord) {
+      spec = worded;
+      name = spec->name.str();
+    }
     if (!spec && !(dotted && discardable))
       return parser.emitError(loc)
              << "unknown option '" << name << "' of " << subject
@@ -118,7 +130,9 @@ ParseResult winnow::parseOptionList(AsmParser &parser, StringRef subject,
              << subject << " is given twice";
 
     Attribute value;
-    if (spec) {
+    if (isWord) {
+      value = parser.getBuilder().getI64IntegerAttr(0);
+    } else if (spec) {
       if (parser.parseEqual() || parseValue(parser, subject, *spec, value))
         return failure();
     } else if (succeeded(parser.parseOptionalEqual())) {

@@ -52,52 +52,90 @@ inferExtent(MLIRContext *context, std::optional<Location> location,
          << extentText(extent) << " in " << type;
 }
 
-/// The batch's `uniform_rows`, if it is in sight.
-static UniformRowsOp findRows(Value value) {
+/// The rows behind a value, as far as they are in sight.
+struct BatchRows {
+  Operation *op = nullptr;      ///< uniform_rows or ragged_rows
+  TypedValue<MemRefType> lens;  ///< one for each request
+  TypedValue<MemRefType> query; ///< one for each row; null if out of sight
+  int64_t queryLen = 0;         ///< rows of each request; 0 if ragged
+  explicit operator bool() const { return op; }
+};
+
+static BatchRows findRows(Value value) {
+  BatchRows rows;
   if (auto topk = value.getDefiningOp<TopKOp>())
     value = topk.getScores();
-  if (auto score = value.getDefiningOp<BlockScoreOp>())
+  if (auto score = value.getDefiningOp<BlockScoreOp>()) {
+    rows.query = score.getQuery();
     value = score.getRows();
-  return value.getDefiningOp<UniformRowsOp>();
+  }
+  if (auto uniform = value.getDefiningOp<UniformRowsOp>()) {
+    rows.op = uniform;
+    rows.lens = uniform.getLens();
+    rows.queryLen = uniform.getQueryLen();
+  } else if (auto ragged = value.getDefiningOp<RaggedRowsOp>()) {
+    rows.op = ragged;
+    rows.lens = ragged.getLens();
+  }
+  return rows;
 }
 
-/// Checks axis `axis` of an operand against `perRequest` rows for each request,
-/// when both it and the number of requests are static.
+/// Checks axis `axis` of an operand against `perRow` entries for each row, when
+/// both it and the number of rows are static. `perRowText` says what they are.
 static LogicalResult verifyRowCount(Operation *op, StringRef operand,
                                     MemRefType type, unsigned axis,
-                                    UniformRowsOp rows, int64_t perRequest,
-                                    StringRef factors) {
-  if (!rows || rows.getLens().getType().isDynamicDim(0) ||
-      type.isDynamicDim(axis))
+                                    const BatchRows &rows, int64_t perRow = 1,
+                                    StringRef perRowText = "") {
+  if (!rows || type.isDynamicDim(axis))
+    return success();
+  int64_t found = type.getDimSize(axis);
+  if (rows.queryLen == 0) { // ragged: as many as queries
+    // An extent of more than 2^31 is the entry's to refuse.
+    if (!rows.query || rows.query.getType().isDynamicDim(0) ||
+        rows.query.getType().getDimSize(0) >
+            std::numeric_limits<int32_t>::max())
+      return success();
+    int64_t count = rows.query.getType().getDimSize(0);
+    if (found == count * perRow)
+      return success();
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "axis " << axis << " of " << operand
+                              << " has to be " << count * perRow << " ("
+                              << count << " rows" << perRowText << "), found "
+                              << found << " in " << type;
+    diag.attachNote(rows.query.getLoc()) << "the rows are counted here";
+    return diag;
+  }
+  if (rows.lens.getType().isDynamicDim(0))
     return success();
   // Both factors are at most 2^32, and extents fit 63 bits: no overflow below
   // 2^31 requests, which is more than an entry may have.
-  int64_t requests = rows.getLens().getType().getDimSize(0);
+  int64_t perRequest = rows.queryLen * perRow;
+  int64_t requests = rows.lens.getType().getDimSize(0);
   if (requests > std::numeric_limits<int32_t>::max() ||
-      type.getDimSize(axis) == requests * perRequest)
+      found == requests * perRequest)
     return success();
   InFlightDiagnostic diag =
       op->emitOpError() << "axis " << axis << " of " << operand << " has to be "
                         << requests * perRequest << " (" << requests
-                        << " requests of " << factors << "), found "
-                        << type.getDimSize(axis) << " in " << type;
-  diag.attachNote(rows.getLoc()) << "the requests are counted here";
+                        << " requests of query_len rows" << perRowText
+                        << "), found " << found << " in " << type;
+  diag.attachNote(rows.op->getLoc()) << "the requests are counted here";
   return diag;
 }
 
 /// A table has at least one row for each request.
 static LogicalResult verifyTableRows(Operation *op, StringRef operand,
-                                     MemRefType type, UniformRowsOp rows) {
-  if (!rows || rows.getLens().getType().isDynamicDim(0) ||
-      type.isDynamicDim(0) ||
-      type.getDimSize(0) >= rows.getLens().getType().getDimSize(0))
+                                     MemRefType type, const BatchRows &rows) {
+  if (!rows || rows.lens.getType().isDynamicDim(0) || type.isDynamicDim(0) ||
+      type.getDimSize(0) >= rows.lens.getType().getDimSize(0))
     return success();
-  InFlightDiagnostic diag =
-      op->emitOpError() << "axis 0 of " << operand
-                        << " has to be at least the number of requests, "
-                        << rows.getLens().getType().getDimSize(0) << ", found "
-                        << type.getDimSize(0) << " in " << type;
-  diag.attachNote(rows.getLoc()) << "the requests are counted here";
+  InFlightDiagnostic diag = op->emitOpError()
+                            << "axis 0 of " << operand
+                            << " has to be at least the number of requests, "
+                            << rows.lens.getType().getDimSize(0) << ", found "
+                            << type.getDimSize(0) << " in " << type;
+  diag.attachNote(rows.op->getLoc()) << "the requests are counted here";
   return diag;
 }
 
@@ -133,6 +171,34 @@ LogicalResult UniformRowsOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult UniformRowsOp::verify() {
   return verifyOptions(*this, getOptionSpecs());
+}
+
+//===----------------------------------------------------------------------===//
+// ragged_rows
+//===----------------------------------------------------------------------===//
+
+void RaggedRowsOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getRows(), "rows");
+}
+
+LogicalResult RaggedRowsOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location>, Adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(RowsType::get(context, /*query_len=*/0));
+  return success();
+}
+
+LogicalResult RaggedRowsOp::verify() {
+  if (failed(verifyOptions(*this, {})))
+    return failure();
+  MemRefType lens = getLens().getType(), offsets = getCuSeqlens().getType();
+  if (lens.isDynamicDim(0) || offsets.isDynamicDim(0) ||
+      offsets.getDimSize(0) - 1 == lens.getDimSize(0))
+    return success();
+  return emitOpError() << "axis 0 of cu_seqlens has to be one more than that "
+                          "of lens (requests), found "
+                       << offsets.getDimSize(0) << " in " << offsets << " and "
+                       << lens.getDimSize(0) << " in " << lens;
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,10 +272,8 @@ LogicalResult BlockScoreOp::verify() {
     return diag;
   }
 
-  UniformRowsOp rows = findRows(getRows());
-  int64_t queryLen = getRows().getType().getQueryLen();
-  if (failed(verifyRowCount(*this, "query", query, 0, rows, queryLen,
-                            "query_len rows")))
+  BatchRows rows = findRows(getRows());
+  if (failed(verifyRowCount(*this, "query", query, 0, rows)))
     return failure();
   return verifyTableRows(*this, "index_table", getIndexTable().getType(), rows);
 }
@@ -273,8 +337,7 @@ LogicalResult StoreSelectionOp::verify() {
       failed(verifyAxis(2, "k", selection.getK())))
     return failure();
   if (failed(verifyRowCount(*this, "indices", indices, headMajor ? 1 : 0,
-                            findRows(getSelection()), selection.getQueryLen(),
-                            "query_len rows")))
+                            findRows(getSelection()))))
     return failure();
   return verifyDisjointRows(*this, "indices", indices);
 }
@@ -317,13 +380,11 @@ LogicalResult RemapPagesOp::verify() {
                          << entries << ", found " << pages.getDimSize(1)
                          << " in " << pages;
 
-  UniformRowsOp rows = findRows(getSelection());
-  int64_t perRequest = selection.getQueryLen() * kvHeads;
-  StringRef factors = "query_len rows of kv_heads";
-  if (failed(verifyRowCount(*this, "pages", pages, 0, rows, perRequest,
-                            factors)) ||
+  BatchRows rows = findRows(getSelection());
+  StringRef perRow = " of kv_heads";
+  if (failed(verifyRowCount(*this, "pages", pages, 0, rows, kvHeads, perRow)) ||
       failed(verifyRowCount(*this, "context_lens", contextLens, 0, rows,
-                            perRequest, factors)))
+                            kvHeads, perRow)))
     return failure();
   if (!pages.isDynamicDim(0) && !contextLens.isDynamicDim(0) &&
       pages.getDimSize(0) != contextLens.getDimSize(0))

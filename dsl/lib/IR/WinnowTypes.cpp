@@ -41,7 +41,10 @@ static void printFacts(AsmPrinter &printer, ArrayRef<OptionSpec> specs,
   printer << '<';
   llvm::interleaveComma(llvm::zip_equal(specs, values), printer, [&](auto it) {
     auto [spec, value] = it;
-    printer << spec.name << " = " << value;
+    if (value == 0 && !spec.word.empty())
+      printer << spec.word;
+    else
+      printer << spec.name << " = " << value;
   });
   printer << '>';
 }
@@ -50,7 +53,7 @@ static LogicalResult verifyFacts(function_ref<InFlightDiagnostic()> emitError,
                                  StringRef mnemonic, ArrayRef<OptionSpec> specs,
                                  ArrayRef<int64_t> values) {
   for (auto [spec, value] : llvm::zip_equal(specs, values))
-    if (value < spec.min || value > spec.max)
+    if (!spec.accepts(value))
       return emitError() << "option '" << spec.name << "' of '!winnow."
                          << mnemonic << "' has to be " << spec.describe()
                          << ", found " << value;

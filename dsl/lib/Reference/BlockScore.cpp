@@ -59,12 +59,12 @@ private:
   std::vector<double> values;
 };
 
-Problem verify(const UniformRows &rows, const NumberView &query,
+Problem verify(const Rows &rows, const NumberView &query,
                const NumberView &keys, View<const int32_t, 2> table,
                const BlockScoreOptions &options) {
   if (Problem problem = rows.verify())
     return problem;
-  if (Problem problem = wantExtent("query", 0, query.extents[0], rows.rows()))
+  if (Problem problem = rows.verifyExtent("query", 0, query.extents[0]))
     return problem;
   if (Problem problem = wantAtLeast("query", 1, query.extents[1], 1))
     return problem;
@@ -84,8 +84,7 @@ Problem verify(const UniformRows &rows, const NumberView &query,
                                     rows.mostVisibleBlocks()))
     return problem;
   for (int64_t request = 0; request < rows.requests(); ++request) {
-    int64_t reach =
-        rows.visibleBlocks(request * rows.queryLen + rows.queryLen - 1);
+    const int64_t reach = rows.blocksSeen(request);
     for (int64_t block = 0; block < reach; ++block)
       if (table(request, block) >= keys.extents[0])
         return "index_table[" + std::to_string(request) + ", " +
@@ -98,8 +97,7 @@ Problem verify(const UniformRows &rows, const NumberView &query,
 
 } // namespace
 
-Problem winnow::reference::blockScore(const UniformRows &rows,
-                                      const NumberView &query,
+Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
                                       const NumberView &keys,
                                       View<const int32_t, 2> table,
                                       const BlockScoreOptions &options,
@@ -109,7 +107,6 @@ Problem winnow::reference::blockScore(const UniformRows &rows,
 
   const int64_t heads = query.extents[1];
   const int64_t dims = query.extents[2];
-  const int64_t queryLen = rows.queryLen;
   scores.heads = heads;
   scores.rows = rows.rows();
   scores.blocks = rows.mostVisibleBlocks();
@@ -118,28 +115,31 @@ Problem winnow::reference::blockScore(const UniformRows &rows,
   scores.tolerances.assign(scores.values.size(), unseen);
 
   // The columns of one request: (position t, head h), as a kernel groups them.
-  std::vector<std::vector<double>> columns(queryLen * heads,
-                                           std::vector<double>(dims));
-  std::vector<Best> best(columns.size());
+  std::vector<std::vector<double>> columns;
+  std::vector<Best> best;
   std::vector<double> key(dims);
   const Widener queryRows(query), keyRows(keys);
   for (int64_t request = 0; request < rows.requests(); ++request) {
-    const int64_t firstRow = request * queryLen;
+    const int64_t firstRow = rows.firstRow(request);
+    const int64_t queryLen = rows.rowsOf(request);
+    const int64_t seen = rows.tokensSeen(request);
+    columns.resize(queryLen * heads, std::vector<double>(dims));
     for (int64_t t = 0; t < queryLen; ++t)
       for (int64_t head = 0; head < heads; ++head)
         queryRows.row(firstRow + t, head, columns[t * heads + head]);
 
-    const int64_t reach = rows.visibleBlocks(firstRow + queryLen - 1);
+    const int64_t reach = rows.blocksSeen(request);
     for (int64_t block = 0; block < reach; ++block) {
       const int32_t page = table(request, block);
-      best.assign(best.size(), Best());
+      best.assign(columns.size(), Best());
       for (int64_t i = 0; page >= 0 && i < rows.blockSize; ++i) {
         const int64_t token = block * rows.blockSize + i;
-        if (token >= rows.causalLength(firstRow + queryLen - 1))
+        if (token >= seen)
           break;
         keyRows.row(page, i, key);
         for (int64_t t = 0; t < queryLen; ++t) {
-          if (token >= rows.causalLength(firstRow + t))
+          // Row t sees all but the tokens of the rows after it.
+          if (token >= seen - (queryLen - 1 - t))
             continue;
           for (int64_t head = 0; head < heads; ++head) {
             const std::vector<double> &column = columns[t * heads + head];

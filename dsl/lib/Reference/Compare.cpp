@@ -51,7 +51,7 @@ std::string Comparison::text() const {
   return lines;
 }
 
-Comparison winnow::reference::compareScores(const UniformRows &rows,
+Comparison winnow::reference::compareScores(const Rows &rows,
                                             const ExactScores &exact,
                                             View<const float, 3> got) {
   Comparison comparison;

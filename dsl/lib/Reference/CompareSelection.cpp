@@ -131,9 +131,8 @@ Comparison refused(const Problem &problem) {
 } // namespace
 
 Comparison winnow::reference::compareSelection(
-    const UniformRows &rows, const ExactScores &exact,
-    const TopKOptions &options, View<const int32_t, 3> got,
-    const View<const float, 3> *deviceScores) {
+    const Rows &rows, const ExactScores &exact, const TopKOptions &options,
+    View<const int32_t, 3> got, const View<const float, 3> *deviceScores) {
   if (Problem problem = wantExtent("selection", 0, got.extents[0], exact.heads))
     return refused(problem);
   if (Problem problem = wantExtent("selection", 1, got.extents[1], exact.rows))
@@ -151,7 +150,7 @@ Comparison winnow::reference::compareSelection(
   return comparison;
 }
 
-Comparison winnow::reference::compareTopK(const UniformRows &rows,
+Comparison winnow::reference::compareTopK(const Rows &rows,
                                           View<const float, 3> scores,
                                           const TopKOptions &options,
                                           View<const int32_t, 3> got) {
@@ -173,7 +172,7 @@ Comparison winnow::reference::compareTopK(const UniformRows &rows,
   return comparison;
 }
 
-Comparison winnow::reference::comparePages(const UniformRows &rows,
+Comparison winnow::reference::comparePages(const Rows &rows,
                                            View<const int32_t, 3> selection,
                                            View<const int32_t, 2> table,
                                            const RemapOptions &options,

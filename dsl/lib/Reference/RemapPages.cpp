@@ -15,7 +15,7 @@ struct PackedRow {
   int64_t context = 0;
 };
 
-PackedRow pack(const UniformRows &rows, View<const int32_t, 3> selection,
+PackedRow pack(const Rows &rows, View<const int32_t, 3> selection,
                View<const int32_t, 2> table, int64_t head, int64_t row) {
   PackedRow packed;
   const int64_t visible = rows.causalLength(row);
@@ -42,7 +42,7 @@ PackedRow pack(const UniformRows &rows, View<const int32_t, 3> selection,
   return packed;
 }
 
-Problem verify(const UniformRows &rows, View<const int32_t, 3> selection,
+Problem verify(const Rows &rows, View<const int32_t, 3> selection,
                View<const int32_t, 2> table, const RemapOptions &options,
                View<int32_t, 2> pages, View<int32_t, 1> contexts) {
   if (Problem problem = rows.verify())
@@ -55,8 +55,7 @@ Problem verify(const UniformRows &rows, View<const int32_t, 3> selection,
     return "kv_heads is " + std::to_string(options.kvHeads) +
            ", wanted a positive multiple of the " + std::to_string(heads) +
            " index heads";
-  if (Problem problem =
-          wantExtent("selection", 1, selection.extents[1], rows.rows()))
+  if (Problem problem = rows.verifyExtent("selection", 1, selection.extents[1]))
     return problem;
   if (Problem problem =
           wantAtLeast("attn_table", 0, table.extents[0], rows.requests()))
@@ -97,7 +96,7 @@ Problem verify(const UniformRows &rows, View<const int32_t, 3> selection,
 
 } // namespace
 
-Problem winnow::reference::remapPages(const UniformRows &rows,
+Problem winnow::reference::remapPages(const Rows &rows,
                                       View<const int32_t, 3> selection,
                                       View<const int32_t, 2> table,
                                       const RemapOptions &options,

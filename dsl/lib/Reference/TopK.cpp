@@ -19,23 +19,21 @@ uint32_t winnow::reference::scoreOrder(float score) {
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-Problem winnow::reference::topk(const UniformRows &rows,
-                                View<const float, 3> scores,
+Problem winnow::reference::topk(const Rows &rows, View<const float, 3> scores,
                                 const TopKOptions &options,
                                 View<int32_t, 3> selection) {
   if (Problem problem = rows.verify())
     return problem;
   const int64_t heads = scores.extents[0];
   const int64_t keep = selection.extents[2];
-  if (Problem problem = wantExtent("scores", 1, scores.extents[1], rows.rows()))
+  if (Problem problem = rows.verifyExtent("scores", 1, scores.extents[1]))
     return problem;
   if (Problem problem =
           wantAtLeast("scores", 2, scores.extents[2], rows.mostVisibleBlocks()))
     return problem;
   if (Problem problem = wantExtent("selection", 0, selection.extents[0], heads))
     return problem;
-  if (Problem problem =
-          wantExtent("selection", 1, selection.extents[1], rows.rows()))
+  if (Problem problem = rows.verifyExtent("selection", 1, selection.extents[1]))
     return problem;
   if (Problem problem = wantAtLeast("selection", 2, keep, 1))
     return problem;

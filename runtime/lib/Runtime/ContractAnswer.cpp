@@ -49,6 +49,9 @@ contract::Facts runtime::callFacts(const Entry &entry, const Target &target,
       facts.insert_or_assign("query_layout", layout);
     if (role == Role::Keys)
       facts.insert_or_assign("key_layout", layout);
+    // Uniform rows derive it from the query's.
+    if (role == Role::CuSeqlens && tensor.rank > 0)
+      facts.insert_or_assign("requests", tensor.extents[0] - 1);
     if (const char *fact = rowsFact(role); fact && tensor.rank > 0)
       facts.insert_or_assign(fact, tensor.extents[0]);
   }

@@ -254,6 +254,10 @@ Result<Entry> readEntry(const Json &json, const std::string &where) {
     JsonFields inner(*bounds, where + ".bounds");
     entry.maxSeqLen = inner.integer("max_seq_len");
     entry.maxRequests = inner.integer("max_requests");
+    if (inner.optional("max_query_len"))
+      entry.maxQueryLen = inner.integer("max_query_len");
+    if (inner.optional("max_rows"))
+      entry.maxRows = inner.integer("max_rows");
     if (Status status = inner.finish(); !status)
       fields.fail(status.takeError());
   }

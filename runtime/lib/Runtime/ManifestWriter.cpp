@@ -112,18 +112,22 @@ Result<Json> entryJson(const Entry &entry, const std::string &where) {
       contractJson(entry.loweringContract, where + ".lowering.contract");
   if (!lowering)
     return lowering;
-  return Json{
-      {"name", entry.name},
-      {"facts", std::move(facts)},
-      {"contract", std::move(*contract)},
-      {"lowering",
-       {{"name", entry.lowering}, {"contract", std::move(*lowering)}}},
-      {"bounds",
-       {{"max_seq_len", entry.maxSeqLen}, {"max_requests", entry.maxRequests}}},
-      {"symbols", symbolsJson(entry)},
-      {"arguments", listJson(entry.arguments, argumentJson)},
-      {"workspace", listJson(entry.workspace, workspaceJson)},
-      {"launches", listJson(entry.launches, launchJson)}};
+  Json bounds{{"max_seq_len", entry.maxSeqLen},
+              {"max_requests", entry.maxRequests}};
+  if (entry.maxQueryLen != 0)
+    bounds["max_query_len"] = entry.maxQueryLen;
+  if (entry.maxRows != 0)
+    bounds["max_rows"] = entry.maxRows;
+  return Json{{"name", entry.name},
+              {"facts", std::move(facts)},
+              {"contract", std::move(*contract)},
+              {"lowering",
+               {{"name", entry.lowering}, {"contract", std::move(*lowering)}}},
+              {"bounds", std::move(bounds)},
+              {"symbols", symbolsJson(entry)},
+              {"arguments", listJson(entry.arguments, argumentJson)},
+              {"workspace", listJson(entry.workspace, workspaceJson)},
+              {"launches", listJson(entry.launches, launchJson)}};
 }
 
 } // namespace

@@ -21,6 +21,7 @@ inline constexpr std::pair<Access, std::string_view> kAccesses[] = {
 
 inline constexpr std::pair<Role, std::string_view> kRoles[] = {
     {Role::SeqLens, "seq_lens"},
+    {Role::CuSeqlens, "cu_seqlens"},
     {Role::Query, "query"},
     {Role::Keys, "keys"},
     {Role::IndexTable, "index_table"},

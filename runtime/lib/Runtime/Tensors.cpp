@@ -240,6 +240,12 @@ Result<Symbols> runtime::bindArguments(const Entry &entry,
                  std::to_string(requests->second) +
                  " requests, it was built for at most " +
                  std::to_string(entry.maxRequests) + " (max_requests)"};
+  if (auto rows = symbols.find("rows"); rows != symbols.end() &&
+                                        entry.maxRows != 0 &&
+                                        rows->second > entry.maxRows)
+    return Error{"'" + entry.name + "' got " + std::to_string(rows->second) +
+                 " rows, it was built for at most " +
+                 std::to_string(entry.maxRows) + " (max_rows)"};
   for (size_t i = 0; i < arguments.size(); ++i)
     if (Status status = checkExtents(entry.arguments[i], arguments[i], symbols);
         !status)

@@ -143,6 +143,11 @@ private:
                            INT32_MAX);
         !s)
       return s;
+    for (auto [name, value] : {std::pair("max_query_len", entry.maxQueryLen),
+                               std::pair("max_rows", entry.maxRows)})
+      if (Status s = between(where + ".bounds." + name, value, 0, INT32_MAX);
+          !s)
+        return s;
     if (Status s = word(where + ".lowering", entry.lowering, "_-"); !s)
       return s;
     if (entry.arguments.empty())

@@ -65,7 +65,7 @@ func.func private @f() attributes {winnow.contract}
 
 // -----
 
-// expected-error@below {{attribute 'winnow.bounds' has to be a dictionary of max_seq_len, max_requests, max_pages, found 5 : i64}}
+// expected-error@below {{attribute 'winnow.bounds' has to be a dictionary of max_seq_len, max_requests, max_pages, max_query_len, max_rows, found 5 : i64}}
 func.func private @f() attributes {winnow.bounds = 5}
 
 // -----
@@ -80,8 +80,8 @@ func.func private @f() attributes {winnow.bounds = {max_requests = 1}}
 
 // -----
 
-// expected-error@below {{unknown option 'max_rows' of 'winnow.bounds'; known: max_seq_len, max_requests}}
-func.func private @f() attributes {winnow.bounds = {max_seq_len = 1, max_requests = 1, max_rows = 1}}
+// expected-error@below {{unknown option 'most_rows' of 'winnow.bounds'; known: max_seq_len, max_requests}}
+func.func private @f() attributes {winnow.bounds = {max_seq_len = 1, max_requests = 1, most_rows = 1}}
 
 // -----
 

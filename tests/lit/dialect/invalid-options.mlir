@@ -353,7 +353,7 @@ func.func @f(%s: !winnow.selection<query_len = 1, heads = 1, block_size = 128, k
 // -----
 
 // The facts of types are options too.
-// expected-error@below {{option 'query_len' of '!winnow.rows' has to be an integer from 1 to 65536, found 0}}
+// expected-error@below {{option 'query_len' of '!winnow.rows' has to be an integer from 1 to 65536, or 'ragged' alone, found 0}}
 func.func private @f(!winnow.rows<query_len = 0>)
 
 // -----
@@ -363,12 +363,12 @@ func.func private @f(!winnow.rows<q = 1>)
 
 // -----
 
-// expected-error@below {{missing option 'query_len' of '!winnow.rows' (an integer from 1 to 65536)}}
+// expected-error@below {{missing option 'query_len' of '!winnow.rows' (an integer from 1 to 65536, or 'ragged' alone)}}
 func.func private @f(!winnow.rows<>)
 
 // -----
 
-// expected-error@below {{missing option 'query_len' of '!winnow.rows' (an integer from 1 to 65536)}}
+// expected-error@below {{missing option 'query_len' of '!winnow.rows' (an integer from 1 to 65536, or 'ragged' alone)}}
 func.func private @f(!winnow.rows)
 
 // -----

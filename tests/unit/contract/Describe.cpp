@@ -33,9 +33,13 @@ public:
       add("ctx", "?xi32");
     }
 
-    std::string rows = "!winnow.rows<query_len = " + text("query_len") + ">";
-    std::string shape = "query_len = " + text("query_len") +
-                        ", heads = " + text("index_heads") +
+    bool ragged = text("ragged") == "true";
+    if (ragged)
+      add("cu", "?xi32");
+    std::string perRequest =
+        ragged ? "ragged" : "query_len = " + text("query_len");
+    std::string rows = "!winnow.rows<" + perRequest + ">";
+    std::string shape = perRequest + ", heads = " + text("index_heads") +
                         ", block_size = " + text("block_size");
     std::string scores = "!winnow.scores<" + shape + ">";
     std::string selection =
@@ -45,12 +49,16 @@ public:
         ") attributes {winnow.entry, winnow.contract = \"" + contract +
         "\", winnow.bounds = {max_seq_len = " + text("max_seq_len") +
         ", max_requests = " + text("max_requests") + pagesBound() +
+        ", max_query_len = " + text("max_query_len") +
+        ", max_rows = " + text("max_rows") +
         "}, winnow.attention = {kv_heads = " +
         // Without an emitted table this is where the kv heads come from.
         text(table ? "attention_kv_heads" : "kv_heads") +
         ", page_size = " + text("attention_page_tokens") + "}} {\n" +
-        "  %rows = winnow.uniform_rows %lens {query_len = " +
-        text("query_len") + "} : " + types["lens"] + "\n" +
+        "  %rows = winnow." +
+        (ragged ? "ragged_rows %lens, %cu" : "uniform_rows %lens {") +
+        (ragged ? "" : perRequest + "}") + " : " + types["lens"] +
+        (ragged ? ", " + types["cu"] : "") + "\n" +
         "  %scores = winnow.block_score %q, %keys[%table] on %rows {reduce = " +
         text("score_reduction") + ", init_blocks = " + text("init_blocks") +
         ", local_blocks = " + text("local_blocks") + "} : " + types["q"] +

@@ -30,6 +30,7 @@ Facts m3() {
           {"head_dim", 128},
           {"index_heads", 1},
           {"query_len", 1},
+          {"ragged", false},
           {"max_seq_len", 1048576},
           {"max_requests", 256},
           {"max_pages", 4096},
@@ -110,6 +111,7 @@ TEST(Evaluate, AiterWords) {
        "dim)"},
       {{{"index_heads", 3},
         {"query_len", 6},
+        {"ragged", false},
         {"kv_heads", 3},
         {"attention_kv_heads", 3},
         {"query_rows", 24}},
@@ -236,31 +238,19 @@ TEST(Evaluate, BoundsAreIncluded) {
 }
 
 TEST(Evaluate, EveryBrokenLimitIsReportedInOrder) {
-  Facts facts = {{"platform", "cuda"},
-                 {"arch", "gfx90a"},
-                 {"query_dtype", "f16"},
-                 {"key_dtype", "bf16"},
-                 {"score_reduction", "mean"},
-                 {"k", 17},
-                 {"block_size", 256},
-                 {"head_dim", 64},
-                 {"index_heads", 32},
-                 {"query_len", 2},
-                 {"max_seq_len", 1 << 24},
-                 {"emits_page_table", true},
-                 {"kv_heads", 33},
-                 {"pages_per_block", 8},
-                 {"attention_page_tokens", 1},
-                 {"attention_kv_heads", 1},
-                 {"query_layout", "strided"},
-                 {"key_layout", "strided"},
-                 {"score_layout", "strided"},
-                 {"table_dtype", "i64"},
-                 {"attention_table_dtype", "i64"},
-                 {"query_rows", 8},
-                 {"seq_lens_rows", 5},
-                 {"index_table_rows", 5},
-                 {"attention_table_rows", 5}};
+  Facts facts = {{"platform", "cuda"},        {"arch", "gfx90a"},
+                 {"query_dtype", "f16"},      {"key_dtype", "bf16"},
+                 {"score_reduction", "mean"}, {"k", 17},
+                 {"block_size", 256},         {"head_dim", 64},
+                 {"index_heads", 32},         {"query_len", 2},
+                 {"ragged", false},           {"max_seq_len", 1 << 24},
+                 {"emits_page_table", true},  {"kv_heads", 33},
+                 {"pages_per_block", 8},      {"attention_page_tokens", 1},
+                 {"attention_kv_heads", 1},   {"query_layout", "strided"},
+                 {"key_layout", "strided"},   {"score_layout", "strided"},
+                 {"table_dtype", "i64"},      {"attention_table_dtype", "i64"},
+                 {"query_rows", 8},           {"seq_lens_rows", 5},
+                 {"index_table_rows", 5},     {"attention_table_rows", 5}};
   const Contract &contract = *find("aiter_msa");
   Report report = evaluate(contract, facts);
   EXPECT_THAT(report.deferred, IsEmpty());
@@ -324,12 +314,13 @@ TEST(Evaluate, MissingFactsDefer) {
 
   // Both factors and the condition are named once each.
   facts.erase("query_len");
+  facts.erase("ragged");
   facts.erase("query_rows");
   facts.erase("kv_heads");
   facts.erase("emits_page_table");
   report = evaluate(contract, facts);
   EXPECT_THAT(report.deferred[1].missing,
-              ElementsAre("index_heads", "query_len"));
+              ElementsAre("ragged", "index_heads", "query_len"));
   EXPECT_EQ(report.deferred[2].limit, "kv_heads");
   EXPECT_THAT(report.deferred[2].missing,
               ElementsAre("emits_page_table", "kv_heads", "index_heads"));

@@ -26,6 +26,7 @@ struct Shape {
             {"head_dim", dim},
             {"index_heads", heads},
             {"query_len", query},
+            {"ragged", false},
             {"max_seq_len", tokens},
             {"kv_heads", kv},
             {"pages_per_block", pages},

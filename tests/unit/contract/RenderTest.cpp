@@ -71,8 +71,11 @@ TEST(StaticAssertions, Conditions) {
 
 TEST(StaticAssertions, TextsAndOrder) {
   const Contract &contract = *find("aiter_msa");
-  Facts facts = {
-      {"k", 16}, {"index_heads", 3}, {"query_len", 6}, {"arch", "gfx942"}};
+  Facts facts = {{"k", 16},
+                 {"index_heads", 3},
+                 {"query_len", 6},
+                 {"ragged", false},
+                 {"arch", "gfx942"}};
   EXPECT_THAT(
       staticAssertions(contract, facts),
       ElementsAre(R"x(static_assert(Select::kTopK == 16,
@@ -136,8 +139,9 @@ TEST(Markdown, OneRowForEachLimit) {
   EXPECT_THAT(
       markdownTable(*find("aiter_msa")),
       HasSubstr(
-          "| `columns` | index heads x query length | at most 16 |  | the "
-          "MFMA has 16 columns, one for each pair of token and head | "
+          "| `columns` | index heads x query length | at most 16 | `ragged = "
+          "false` | the MFMA has 16 columns, one for each pair of token and "
+          "head | "
           "`Score::kHeads * Score::kQueryLen <= 16`<br>"
           "`Select::kHeads * Select::kQueryLen <= 16` |\n"));
 }

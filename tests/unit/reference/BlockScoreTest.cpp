@@ -88,7 +88,7 @@ TEST(BlockScore, PaddingRowsSeeNothing) {
   // The tables of the padding requests are addresses of nothing.
   Plain plain({0, 1, -3}, 2, 2, {5, 6}, {{3, 1}, {999, 0, -999}});
   ASSERT_EQ(plain.run(), std::nullopt);
-  UniformRows rows = plain.lengths.rows(2, 2);
+  Rows rows = plain.lengths.rows(2, 2);
   std::vector<int64_t> seen;
   for (int64_t row = 0; row < rows.rows(); ++row)
     seen.push_back(rows.causalLength(row));

@@ -23,7 +23,7 @@ struct Row {
     exact.values = std::move(values);
     exact.tolerances = std::move(tolerances);
   }
-  UniformRows rows() const { return lengths.rows(1, 1); }
+  Rows rows() const { return lengths.rows(1, 1); }
 
   Comparison scores(const std::vector<float> &got) const {
     return compareScores(
@@ -122,7 +122,7 @@ TEST(CompareTopK, BitForBit) {
   const Tensor<float, 3> scores({1, 1, 3}, {1, 3, 3});
   const Tensor<int32_t, 3> right({1, 1, 2}, {2, 1});
   const Tensor<int32_t, 3> wrong({1, 1, 2}, {1, 2});
-  UniformRows rows = lengths.rows(1, 1);
+  Rows rows = lengths.rows(1, 1);
   EXPECT_TRUE(compareTopK(rows, scores.view(), {}, right.view()).ok());
   Comparison comparison = compareTopK(rows, scores.view(), {}, wrong.view());
   EXPECT_EQ(comparison.mismatches, 2);
@@ -135,7 +135,7 @@ TEST(CompareTopK, BitForBit) {
 
 TEST(ComparePages, BitForBit) {
   Lengths lengths{{5}};
-  UniformRows rows = lengths.rows(1, 4);
+  Rows rows = lengths.rows(1, 4);
   const Tensor<int32_t, 3> selection({1, 1, 2}, {1, 0});
   const Tensor<int32_t, 2> table({1, 2}, {10, 11});
   RemapOptions options{.pagesPerBlock = 1, .kvHeads = 1, .pad = 0};

@@ -22,7 +22,7 @@ struct Remap {
   std::vector<int32_t> pages = {}, contexts = {};
 
   Problem run() {
-    UniformRows rows = lengths.rows(queryLen, blockSize);
+    Rows rows = lengths.rows(queryLen, blockSize);
     const int64_t out = rows.rows() * options.kvHeads;
     const int64_t width = selection.extents[2] * options.pagesPerBlock;
     pages.assign(out * width, -77);

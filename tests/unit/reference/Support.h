@@ -35,7 +35,7 @@ template <typename T, int Rank> struct Tensor {
 
 struct Lengths {
   std::vector<int32_t> values;
-  UniformRows rows(int64_t queryLen, int64_t blockSize) const {
+  Rows rows(int64_t queryLen, int64_t blockSize) const {
     return {View<const int32_t, 1>(values.data(),
                                    {static_cast<int64_t>(values.size())}),
             queryLen, blockSize};

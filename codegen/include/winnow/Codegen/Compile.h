@@ -25,6 +25,15 @@ Result<runtime::Bundle> compileDescription(std::string_view text,
                                            std::string_view name,
                                            const CompileOptions &options = {});
 
+/// What the reference needs to run a description, which may be one that no
+/// lowering takes: entries without workspace and launches, whose lowering is
+/// called "reference", and no source. The named contract is verified for
+/// `options.arch`. Never written to a file: such a bundle has nothing to
+/// launch.
+Result<runtime::Bundle> describeDescription(std::string_view text,
+                                            std::string_view name,
+                                            const CompileOptions &options = {});
+
 } // namespace winnow
 
 #endif // WINNOW_CODEGEN_COMPILE_H

@@ -29,6 +29,8 @@ struct EntryBounds {
   int64_t maxRequests = 0; ///< requests of a batch, 1 to 2^31 - 1
   /// Blocks of the attention's cache, 1 to 2^31 - 1; absent if not given.
   std::optional<int64_t> maxPages;
+  /// Of ragged rows, 1 to 2^31 - 1: new tokens of one request, and of a batch.
+  std::optional<int64_t> maxQueryLen, maxRows;
 };
 
 /// What the attention kernel behind this indexer reads.

@@ -28,6 +28,9 @@ struct OptionSpec {
   bool required = false;
   int64_t min = 0;
   int64_t max = 0;
+  /// Of an integer: may stand alone in the place of `name = value`, and is
+  /// stored as 0. Empty for none.
+  llvm::StringRef word;
   /// Null for an integer. Otherwise keyword to attribute (null if unknown),
   /// attribute to keyword (empty if of another kind), and keyword by index
   /// (empty past the last).
@@ -38,6 +41,10 @@ struct OptionSpec {
 
   bool isInteger() const { return !parseKeyword; }
 
+  /// Whether `value` is an integer that the option may hold.
+  bool accepts(int64_t value) const {
+    return (value >= min && value <= max) || (value == 0 && !word.empty());
+  }
   /// Whether `value` is of the right kind and in range.
   bool accepts(mlir::Attribute value) const;
 
@@ -45,12 +52,13 @@ struct OptionSpec {
   std::string describe() const;
 
   static OptionSpec integer(llvm::StringRef name, int64_t min, int64_t max,
-                            bool required) {
+                            bool required, llvm::StringRef word = "") {
     OptionSpec spec;
     spec.name = name;
     spec.required = required;
     spec.min = min;
     spec.max = max;
+    spec.word = word;
     return spec;
   }
 

@@ -63,7 +63,7 @@ def Winnow_Dialect : Dialect {
     | attribute | value | |
     | --- | --- | --- |
     | `winnow.entry` | unit | marks the function |
-    | `winnow.bounds` | `{max_seq_len, max_requests}`, integers from 1 to 2147483647; optionally `max_pages`, the blocks of the attention's cache | what a plan is made for; needed. With `max_pages`, page numbers that would not fit 32 bits are refused |
+    | `winnow.bounds` | `{max_seq_len, max_requests}`, integers from 1 to 2147483647; optionally `max_pages`, the blocks of the attention's cache; with ragged rows also `max_query_len`, the new tokens of one request, and `max_rows`, those of a batch | what a plan is made for; needed. With `max_pages`, page numbers that would not fit 32 bits are refused |
     | `winnow.contract` | string | the contract it has to keep, by name |
     | `winnow.attention` | `{kv_heads, page_size}`, integers from 1 to 65536 | what the attention kernel reads: its key-value heads, and the tokens of a page as it numbers them |
 

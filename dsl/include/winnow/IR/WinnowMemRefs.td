@@ -32,6 +32,8 @@ defvar Winnow_KeyElements = [Winnow_F8E4M3FN, Winnow_F8E5M2, Winnow_BF16,
 
 def Winnow_Lens : Winnow_MemRef<1, "[requests]", [Winnow_I32],
                                 "sequence lengths">;
+def Winnow_CuSeqlens : Winnow_MemRef<1, "[requests + 1]", [Winnow_I32],
+                                     "row offsets">;
 def Winnow_BlockTable : Winnow_MemRef<2, "[requests, blocks]", [Winnow_I32],
                                       "a block table">;
 def Winnow_Query : Winnow_MemRef<3, "[rows, heads, head_dim]",

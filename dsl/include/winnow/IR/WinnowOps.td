@@ -67,6 +67,43 @@ def Winnow_UniformRowsOp : Winnow_ValueOp<"uniform_rows", [Winnow_QueryLen]> {
   }];
 }
 
+def Winnow_RaggedRowsOp : Winnow_ValueOp<"ragged_rows", []> {
+  let summary = "the rows of a batch in which requests differ in their rows";
+  let description = [{
+    Prefill and mixed batches: request `r` has the rows
+    `cu_seqlens[r] ... cu_seqlens[r + 1] - 1`, its newest tokens; it may have
+    none. With `L = lens[r]` tokens in its cache (the new ones included) and
+    `Q = cu_seqlens[r + 1] - cu_seqlens[r]` rows, its row `t` may see
+    `max(L - Q + t + 1, 0)` tokens. A row that sees none is a padding row: it
+    selects nothing and reads nothing. A negative length counts as 0.
+
+    `lens` is `[requests]`, i32, in tokens; `cu_seqlens` is `[requests + 1]`,
+    i32, starts at 0, never falls and ends with the number of rows. The entry's
+    bounds have to give `max_query_len` and `max_rows`.
+
+    Refused: a static extent of `cu_seqlens` that is not one more than that of
+    `lens`.
+
+    ```mlir
+    func.func @rows(%lens: memref<?xi32>, %cu_seqlens: memref<?xi32>) {
+      %rows = winnow.ragged_rows %lens, %cu_seqlens
+          : memref<?xi32>, memref<?xi32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins
+      Arg<Winnow_Lens, "tokens in each request's cache", [MemRead]>:$lens,
+      Arg<Winnow_CuSeqlens, "the first row of each request, then the number "
+                            "of rows", [MemRead]>:$cu_seqlens);
+  let results = (outs Winnow_Rows:$rows);
+  // Without options there is nothing for the shared parser to do.
+  let extraClassDeclaration = "";
+  let assemblyFormat = [{
+    $lens `,` $cu_seqlens attr-dict `:` type($lens) `,` type($cu_seqlens)
+  }];
+}
+
 def Winnow_BlockScoreOp : Winnow_ValueOp<"block_score", [
     Winnow_EnumOptionOr<"reduce", Winnow_TokenReductionAttr, "Max">,
     Winnow_IntOptionOr<"init_blocks", 0, 2147483647, 0,

@@ -25,19 +25,28 @@ class Winnow_IntAttr<int min, int max, string what>
   let constBuilderCall = "$_builder.getI64IntegerAttr($0)";
 }
 
+// A `word` may stand alone in the place of `name = value`; it is stored as 0.
 class Winnow_IntOptionBase<string name, int min, int max, string optionWhat,
-                           Attr storage, bit required>
+                           Attr storage, bit required, string word = "">
     : Winnow_Option<name, storage,
                     "::winnow::OptionSpec::integer(\"" # name # "\", " # min #
-                        ", " # max # ", /*required=*/" # required # ")"> {
+                        ", " # max # ", /*required=*/" # required # ", \"" #
+                        word # "\")"> {
   // As a parameter of a type.
-  string what = optionWhat # ", from " # min # " to " # max;
+  string what = optionWhat # ", from " # min # " to " # max #
+                !if(!empty(word), "", "; 0 if " # word);
 }
 
 // An integer that has to be given.
 class Winnow_IntOption<string name, int min, int max, string what>
     : Winnow_IntOptionBase<name, min, max, what,
                            Winnow_IntAttr<min, max, what>, 1>;
+
+// An integer that has to be given, or a word in its place.
+class Winnow_IntOptionOrWord<string name, int min, int max, string word,
+                             string what>
+    : Winnow_IntOptionBase<name, min, max, what,
+                           Winnow_IntAttr<min, max, what>, 1, word>;
 
 // An integer with a default.
 class Winnow_IntOptionOr<string name, int min, int max, int value, string what>
@@ -80,6 +89,10 @@ class Winnow_OptionSpecs<list<Winnow_Option> options> {
 // generous ones: what a kernel accepts is its contract's business.
 def Winnow_QueryLen
     : Winnow_IntOption<"query_len", 1, 65536, "rows of each request">;
+// Of the rows behind a value: either every request has as many, or `ragged`.
+def Winnow_RowsFact
+    : Winnow_IntOptionOrWord<"query_len", 1, 65536, "ragged",
+                             "rows of each request">;
 def Winnow_Heads : Winnow_IntOption<"heads", 1, 128, "index heads">;
 def Winnow_BlockSize
     : Winnow_IntOption<"block_size", 1, 65536, "tokens of a block">;

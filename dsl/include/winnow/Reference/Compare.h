@@ -37,7 +37,7 @@ struct Comparison {
 
 /// Scores [H, N, >= nb] within their tolerances, below nb(n). NaN is never
 /// right; infinities are right when they are the exact ones.
-Comparison compareScores(const UniformRows &rows, const ExactScores &exact,
+Comparison compareScores(const Rows &rows, const ExactScores &exact,
                          View<const float, 3> got);
 
 /// Whether the kept blocks follow from the exact scores, whatever the rounding
@@ -46,21 +46,22 @@ Comparison compareScores(const UniformRows &rows, const ExactScores &exact,
 /// the tolerances of the two (so a kept block within the tolerance of the K-th
 /// exact score is right). With `deviceScores`, the order of the kept has to be
 /// the one that those scores give; with Order::Ascending, that of the numbers.
-Comparison compareSelection(const UniformRows &rows, const ExactScores &exact,
+Comparison compareSelection(const Rows &rows, const ExactScores &exact,
                             const TopKOptions &options,
                             View<const int32_t, 3> got,
                             const View<const float, 3> *deviceScores);
 
 /// Bit for bit: `got` against topk of the same scores.
-Comparison compareTopK(const UniformRows &rows, View<const float, 3> scores,
+Comparison compareTopK(const Rows &rows, View<const float, 3> scores,
                        const TopKOptions &options, View<const int32_t, 3> got);
 
 /// Bit for bit: `pages` and `contexts` against remapPages of the same
 /// selection.
-Comparison
-comparePages(const UniformRows &rows, View<const int32_t, 3> selection,
-             View<const int32_t, 2> table, const RemapOptions &options,
-             View<const int32_t, 2> pages, View<const int32_t, 1> contexts);
+Comparison comparePages(const Rows &rows, View<const int32_t, 3> selection,
+                        View<const int32_t, 2> table,
+                        const RemapOptions &options,
+                        View<const int32_t, 2> pages,
+                        View<const int32_t, 1> contexts);
 
 /// Every byte of [0, size) that `written` does not claim still holds `poison`.
 /// Reported as runs of bytes, so one stray store is one mismatch. `written`

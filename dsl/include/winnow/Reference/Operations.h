@@ -21,23 +21,44 @@ namespace winnow::reference {
 /// the value found and the value wanted.
 using Problem = std::optional<std::string>;
 
-/// The rows of a uniform batch: every request has `queryLen` of them and row
-/// n = r*queryLen + t belongs to request r. A negative length counts as 0.
-struct UniformRows {
-  View<const int32_t, 1> lengths; ///< [R], tokens, the new ones included
-  int64_t queryLen = 1;           ///< Q, at least 1
-  int64_t blockSize = 1;          ///< B, at least 1
+/// The rows of a batch. Uniform: every request has `queryLen` rows and row
+/// n = r*queryLen + t belongs to request r. Ragged, with `offsets` given: the
+/// rows of request r are offsets[r] ... offsets[r + 1] - 1, and `queryLen`
+/// means nothing. A negative length counts as 0. The members other than
+/// verify() hold for rows that it finds nothing wrong with.
+struct Rows {
+  View<const int32_t, 1> lengths;   ///< [R], tokens, the new ones included
+  int64_t queryLen = 1;             ///< Q, at least 1
+  int64_t blockSize = 1;            ///< B, at least 1
+  View<const int32_t, 1> offsets{}; ///< cu_seqlens [R + 1]; no data: uniform
 
+  bool ragged() const { return offsets.data != nullptr; }
   int64_t requests() const { return lengths.extents[0]; }
-  int64_t rows() const { return requests() * queryLen; }
-  int64_t request(int64_t row) const { return row / queryLen; }
+  int64_t rows() const { return firstRow(requests()); }
+  /// The first row of a request; of request R, the number of rows.
+  int64_t firstRow(int64_t request) const {
+    return ragged() ? offsets(request) : request * queryLen;
+  }
+  /// How many rows a request has; 0 is possible where they are ragged.
+  int64_t rowsOf(int64_t request) const {
+    return firstRow(request + 1) - firstRow(request);
+  }
+  int64_t request(int64_t row) const;
   /// c(n): how many tokens the row may see; 0 for a padding row.
   int64_t causalLength(int64_t row) const;
   /// nb(n) = ceil(c(n) / B): how many blocks the row may see.
   int64_t visibleBlocks(int64_t row) const;
+  /// Tokens and blocks that some row of the request may see: those of its last
+  /// row, 0 without rows.
+  int64_t tokensSeen(int64_t request) const;
+  int64_t blocksSeen(int64_t request) const;
   /// The largest nb(n) of the batch.
   int64_t mostVisibleBlocks() const;
+  /// Offsets that are too many or too few, do not start at 0 or fall are
+  /// problems, beside numbers below 1.
   Problem verify() const;
+  /// Whether a tensor whose rows lie along `axis` fits the batch.
+  Problem verifyExtent(const char *tensor, int axis, int64_t found) const;
 };
 
 /// The scores of forced blocks, as the kernels write them: the nearest floats.
@@ -72,7 +93,7 @@ struct ExactScores {
 /// `query` is [N, H, D], `keys` [pages, B, D], `table` [R, >= nb]. A negative
 /// table entry is an unmapped block: it scores -inf, even where it is forced,
 /// and nothing is read for it. `scores.blocks` becomes the most visible blocks.
-Problem blockScore(const UniformRows &rows, const NumberView &query,
+Problem blockScore(const Rows &rows, const NumberView &query,
                    const NumberView &keys, View<const int32_t, 2> table,
                    const BlockScoreOptions &options, ExactScores &scores);
 
@@ -89,7 +110,7 @@ uint32_t scoreOrder(float score);
 
 /// The K best of each row's visible blocks. `scores` is [H, N, >= nb], read
 /// below nb(n) only; `selection` is [H, N, K] and gets -1 past the candidates.
-Problem topk(const UniformRows &rows, View<const float, 3> scores,
+Problem topk(const Rows &rows, View<const float, 3> scores,
              const TopKOptions &options, View<int32_t, 3> selection);
 
 /// Copies a selection [H, N, K] to where it is kept, -1 written as `pad`. A
@@ -106,7 +127,7 @@ struct RemapOptions {
 /// The attention's page table: `pages` [N*G, K*P] and `contexts` [N*G] from a
 /// `selection` [H, N, K], through the attention's own `table` [R, *]. Entries
 /// of the selection outside [0, self] and blocks without a page are dropped.
-Problem remapPages(const UniformRows &rows, View<const int32_t, 3> selection,
+Problem remapPages(const Rows &rows, View<const int32_t, 3> selection,
                    View<const int32_t, 2> table, const RemapOptions &options,
                    View<int32_t, 2> pages, View<int32_t, 1> contexts);
 

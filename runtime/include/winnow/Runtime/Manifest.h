@@ -37,6 +37,7 @@ enum class Access { Read, Write, ReadWrite };
 /// run the reference. No two arguments of an entry share one.
 enum class Role {
   SeqLens,    ///< [R] tokens
+  CuSeqlens,  ///< [R + 1] row offsets of ragged rows
   Query,      ///< [N, H, D]
   Keys,       ///< [pages, B, D]
   IndexTable, ///< [>= R, >= max_blocks]
@@ -46,8 +47,8 @@ enum class Role {
   Contexts,   ///< [N*G]
 };
 
-/// "seq_lens", "query", "keys", "index_table", "attn_table", "selection",
-/// "pages", "ctx".
+/// "seq_lens", "cu_seqlens", "query", "keys", "index_table", "attn_table",
+/// "selection", "pages", "ctx".
 std::string_view roleName(Role role);
 
 /// How an argument may lie in memory.
@@ -142,6 +143,8 @@ struct Entry {
   std::string lowering, loweringContract;
   int64_t maxSeqLen = 0;   ///< tokens
   int64_t maxRequests = 0; ///< requests a call may have
+  /// Of ragged rows: new tokens of a request and of a call; 0 for uniform rows.
+  int64_t maxQueryLen = 0, maxRows = 0;
   std::vector<SymbolDefinition> symbols;
   std::vector<TensorArgument> arguments;
   std::vector<WorkspaceTensor> workspace;
