@@ -151,7 +151,8 @@ TEST(Bundle, ManifestFieldsAreNamed) {
             "of f8E4M3FN, f8E5M2, bf16, f16, f32, i32");
   EXPECT_EQ(edited("\"role\":\"keys\"", "\"role\":\"key\""),
             "bundle: manifest.entries[0].arguments[1].role: 'key', wanted one "
-            "of seq_lens, query, keys, index_table, attn_table, selection, "
+            "of seq_lens, cu_seqlens, query, keys, index_table, attn_table, "
+            "selection, "
             "pages, ctx");
   EXPECT_EQ(edited("\"block\":[256,1,1]", "\"block\":[256,1]"),
             "bundle: manifest.entries[0].launches[0].block: 2 axes, wanted 3");
