@@ -96,6 +96,24 @@ Result<std::pair<std::string, int>> openTemporary(const fs::path &target) {
   return Error{reason(code)};
 }
 
+/// Follows links to the file that is to be replaced, which need not exist yet.
+/// 0, or the error number.
+int followLinks(std::string &target) {
+  constexpr int mostLinks = 40; // as Linux does, path_resolution(7)
+  for (int links = 0;; ++links) {
+    std::error_code code;
+    const fs::file_status status = fs::symlink_status(target, code);
+    if (status.type() != fs::file_type::symlink)
+      return 0;
+    if (links == mostLinks)
+      return ELOOP;
+    const fs::path next = fs::read_symlink(target, code);
+    if (code)
+      return code.value();
+    target = (fs::path(target).parent_path() / next).string();
+  }
+}
+
 Status writeInPlace(const std::string &path, std::span<const std::byte> bytes) {
   Descriptor file(openRetrying(path.c_str(), O_WRONLY));
   if (file.get() < 0)
@@ -147,12 +165,9 @@ Status runtime::writeFileAtomically(const std::string &path,
     // Renaming onto a device or a pipe would replace it.
     if (!S_ISREG(info.st_mode))
       return writeInPlace(path, bytes);
-    // A link to a file: the file is replaced, not the link.
-    if (char *resolved = ::realpath(path.c_str(), nullptr)) {
-      target = resolved;
-      ::free(resolved);
-    }
   }
+  if (int code = followLinks(target))
+    return problem("write", path, code);
   if (fs::path(target).filename().empty())
     return problem("write", path, path.empty() ? ENOENT : EISDIR);
 

@@ -77,6 +77,22 @@ TEST_F(Files, FollowsALinkToAFile) {
   EXPECT_EQ(content(path("real")), "two");
 }
 
+TEST_F(Files, FollowsALinkToAFileThatIsNotThereYet) {
+  fs::create_symlink("middle", path("link"));
+  fs::create_symlink(path("real"), path("middle"));
+  ASSERT_TRUE(writeFileAtomically(path("link"), "one"));
+  EXPECT_THAT(names(), ElementsAre("link", "middle", "real"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(content(path("real")), "one");
+}
+
+TEST_F(Files, ALinkToItselfIsAnError) {
+  fs::create_symlink("loop", path("loop"));
+  EXPECT_THAT(failure(writeFileAtomically(path("loop"), "one")),
+              HasSubstr("loop': Too many levels of symbolic links"));
+  EXPECT_TRUE(fs::is_symlink(path("loop")));
+}
+
 TEST_F(Files, LongNamesFit) {
   const std::string name(255, 'n');
   ASSERT_TRUE(writeFileAtomically(path(name), "one"));
