@@ -56,11 +56,19 @@ std::optional<StringRef> winnow::getContractName(func::FuncOp func) {
   return name ? std::optional(name.getValue()) : std::nullopt;
 }
 
+// Files have names of at most 255 bytes, and endings of their own.
+static constexpr size_t kMaxEntryName = 100;
+
 static LogicalResult verifySignature(func::FuncOp func) {
   if (!isSourceName(func.getName()))
     return func.emitError() << "an entry has to be named by a C identifier, "
                                "which its kernels are named after, found '"
                             << func.getName() << "'";
+  if (func.getName().size() > kMaxEntryName)
+    return func.emitError() << "an entry's name has at most " << kMaxEntryName
+                            << " characters, for files are named after it; "
+                               "found "
+                            << func.getName().size();
   if (func.isExternal())
     return func.emitError() << "entry '" << func.getName()
                             << "' needs a body, found a declaration";

@@ -154,6 +154,13 @@ func.func @"m3-decode"(%a: memref<?xi32>) attributes {winnow.entry, winnow.bound
 
 // -----
 
+// expected-error@below {{an entry's name has at most 100 characters, for files are named after it; found 101}}
+func.func @long_name_long_name_long_name_long_name_long_name_long_name_long_name_long_name_long_name_long_name_x(%a: memref<?xi32>) attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 4}} {
+  return
+}
+
+// -----
+
 // expected-error@below {{an entry has to be named by a C identifier, which its kernels are named after, found '3m'}}
 func.func @"3m"(%a: memref<?xi32>) attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 4}} {
   return
