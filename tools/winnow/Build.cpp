@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -38,6 +39,9 @@ int build(const BuildOptions &options) {
                         "': it is the description itself; --output has to "
                         "name another file"},
                   kUsage);
+  // A pipe or a device may be the standard output: nothing else goes there.
+  const auto target = std::filesystem::status(options.output, ignored);
+  std::FILE *log = std::filesystem::is_other(target) ? stderr : stdout;
   runtime::Bundle &bundle = loaded->bundle;
   // Compiled afresh: what was in a bundle may be an older compiler's.
   std::erase_if(bundle.codeObjects, [&](const runtime::CodeObject &object) {
@@ -49,10 +53,10 @@ int build(const BuildOptions &options) {
     if (!code)
       return report(code.takeError());
     if (options.verbose) {
-      fmt::print("{}: generated in {}, compiled in {}\n",
+      fmt::print(log, "{}: generated in {}, compiled in {}\n",
                  bundle.sources[source].name, timeText(loaded->time),
                  timeText(code->time));
-      fmt::print("{}", resourceText(*code));
+      fmt::print(log, "{}", resourceText(*code));
     }
     bundle.codeObjects.push_back(
         {source, options.arch, std::move(code->bytes)});
@@ -63,7 +67,7 @@ int build(const BuildOptions &options) {
   if (Status status = runtime::writeFileAtomically(options.output, *bytes);
       !status)
     return report(status.takeError());
-  fmt::print("{}: {} bytes\n", options.output, bytes->size());
+  fmt::print(log, "{}: {} bytes\n", options.output, bytes->size());
   return kFine;
 }
 
