@@ -20,8 +20,8 @@ Facts meeting(const Contract &contract, const Limit &limit);
 /// can be broken from. Other limits may break along with it.
 std::vector<Facts> breaking(const Contract &contract, const Limit &limit);
 
-/// Small changes to `meeting` that put `limit` on each of its edges: both ends of
-/// a range, every choice. Met, though other limits may break.
+/// Small changes to `meeting` that put `limit` on each of its edges: both ends
+/// of a range, every choice. Met, though other limits may break.
 std::vector<Facts> onEdge(const Contract &contract, const Limit &limit);
 
 /// A non-derived fact or the sources of a derived one so that it takes `value`.
