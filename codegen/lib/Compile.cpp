@@ -3,6 +3,7 @@
 #include "winnow/Codegen/Compile.h"
 
 #include "Manifest.h"
+#include "ParserLimits.h"
 #include "winnow/Codegen/EmitHip.h"
 #include "winnow/Codegen/Passes.h"
 #include "winnow/IR/Winnow.h"
@@ -35,7 +36,13 @@ public:
         llvm::MemoryBuffer::getMemBufferCopy(
             StringRef(text.data(), text.size()), StringRef(this->name)),
         llvm::SMLoc());
-    module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+    // MLIR's bytecode, which may be given instead, is read without recursion.
+    const bool bytecode = text.starts_with("ML\xefR");
+    if (std::optional<std::string> problem =
+            bytecode ? std::nullopt : findTooDeep(text))
+      stream << this->name << ':' << *problem;
+    else
+      module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   }
 
   /// Runs passes; false after an error in them or in the text.

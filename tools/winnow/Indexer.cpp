@@ -306,25 +306,38 @@ Result<Call> Call::make(const Indexer &indexer, int64_t requests, int64_t pages,
   if (!symbols)
     return symbols.takeError();
   call.symbols = *symbols;
+  uint64_t total = 0;
+  auto add = [&](std::vector<HostTensor> &list, const std::string &name,
+                 const runtime::TensorView &view) -> Status {
+    // Before the memory is taken: a system that has none left kills.
+    if (Result<uint64_t> bytes = runtime::byteSpan(view)) {
+      if (__builtin_add_overflow(total, *bytes, &total) || total > kMaxBytes)
+        return Error{"with tensor '" + name + "' of shape " + view.shapeText() +
+                     " the call takes more than " + std::to_string(kMaxBytes) +
+                     " bytes; fewer requests or shorter ones fit"};
+    }
+    Result<HostTensor> tensor = HostTensor::make(name, view);
+    if (!tensor)
+      return tensor.takeError();
+    list.push_back(std::move(*tensor));
+    return {};
+  };
   for (const runtime::TensorArgument &argument : entry.arguments) {
     Result<runtime::TensorView> view = shapeOf(argument, *symbols, pages, rows);
     if (!view)
       return view.takeError();
-    Result<HostTensor> tensor = HostTensor::make(argument.name, *view);
-    if (!tensor)
-      return tensor.takeError();
-    call.arguments.push_back(std::move(*tensor));
+    if (Status status = add(call.arguments, argument.name, *view); !status)
+      return status.takeError();
   }
   Result<std::vector<runtime::TensorView>> workspace =
       runtime::workspaceTensors(entry, *symbols);
   if (!workspace)
     return workspace.takeError();
   for (size_t i = 0; i < workspace->size(); ++i) {
-    Result<HostTensor> tensor =
-        HostTensor::make(entry.workspace[i].name, (*workspace)[i]);
-    if (!tensor)
-      return tensor.takeError();
-    call.workspace.push_back(std::move(*tensor));
+    if (Status status =
+            add(call.workspace, entry.workspace[i].name, (*workspace)[i]);
+        !status)
+      return status.takeError();
   }
   if (Status status = ExtentCheck(call).run(requests, rows, pages); !status)
     return status.takeError();

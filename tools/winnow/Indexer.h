@@ -57,6 +57,9 @@ struct Call {
   /// The selection as [H, N, K] whatever its layout in memory.
   reference::View<int32_t, 3> selection();
   reference::View<const int32_t, 3> selection() const;
+  /// The most that all tensors of a call may take: tools keep several copies.
+  static constexpr uint64_t kMaxBytes = uint64_t(2) << 30;
+
   /// The arguments at the addresses of this process.
   std::vector<runtime::TensorView> hostViews() const;
 };

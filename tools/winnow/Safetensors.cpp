@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr uint64_t kMaxFileBytes = uint64_t(16) << 30;
+constexpr uint64_t kMaxFileBytes = uint64_t(2) << 30;
 // The format's own limit on its header.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
