@@ -25,6 +25,8 @@ int emit(const EmitOptions &options) {
   Result<Loaded> loaded = load(options.file, options.arch);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
+  // What a bundle was built to is not written, so the manifest lists none.
+  loaded->bundle.codeObjects.clear();
   Result<std::string> manifest = runtime::manifestText(loaded->bundle);
   if (!manifest)
     return report(manifest.takeError());
