@@ -12,11 +12,11 @@ using namespace llvm;
 namespace {
 
 struct Template {
-  StringRef name;
-  StringRef text;
+  StringLiteral name;
+  StringLiteral text;
 };
 
-const Template templates[] = {
+constexpr Template templates[] = {
 #include "Templates.inc"
 };
 
