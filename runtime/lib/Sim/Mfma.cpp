@@ -24,6 +24,7 @@
 // propagate, the NaN is the positive default.
 #include "FloatFormats.h"
 #include "Lanes.h"
+#include "MfmaEightBit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +123,42 @@ void readScales(Wave &w, const Instruction &in, unsigned which, Scales &out) {
   }
 }
 
+/// Scales that are there but change nothing.
+template <Shape S> bool areOne(const Scales &a, const Scales &b) {
+  if (!a.isUsed)
+    return true;
+  if (a.hasNan || b.hasNan)
+    return false;
+  for (unsigned i = 0; i < S.m; ++i)
+    for (unsigned run = 0; run < kLanes / S.m; ++run)
+      if (a.exponent[i][run] || b.exponent[i][run])
+        return false;
+  return true;
+}
+
+/// The way of finite 8-bit operands; false when they are something else.
+template <Shape S, Element E>
+bool tryEightBit(Wave &w, const Instruction &in, unsigned formatA,
+                 unsigned formatB, const Scales &scaleA, const Scales &scaleB) {
+  if constexpr (S.blocks == 1 &&
+                (E == Element::Fp8 || E == Element::F8f6f4)) {
+    if (bitsOf(formatA) != 8 || bitsOf(formatB) != 8 ||
+        !areOne<S>(scaleA, scaleB))
+      return false;
+    EightBitProduct product;
+    product.a = w.row(in.source[0].index);
+    product.b = w.row(in.source[1].index);
+    if (in.source[2].kind == Operand::Kind::Vgpr)
+      product.c = w.row(in.source[2].index);
+    product.constant = uint32_t(in.source[2].value);
+    product.isBf8A = formatA == kBf8;
+    product.isBf8B = formatB == kBf8;
+    product.d = w.row(in.destination.index);
+    return multiplyEightBit<S.m, S.k, E == Element::F8f6f4>(product);
+  }
+  return false;
+}
+
 float defaultNan(float v) {
   return v != v ? std::bit_cast<float>(0x7fc00000u) : v;
 }
@@ -139,6 +176,14 @@ void mfma(Wave &w, const Instruction &in) {
   bool runsA = E == Element::F8f6f4 && bitsOf(formatA) == 8;
   bool runsB = E == Element::F8f6f4 && bitsOf(formatB) == 8;
 
+  Scales scaleA, scaleB;
+  if constexpr (E == Element::F8f6f4) {
+    readScales<S>(w, in, 0, scaleA);
+    readScales<S>(w, in, 1, scaleB);
+  }
+  if (tryEightBit<S, E>(w, in, formatA, formatB, scaleA, scaleB))
+    return;
+
   // a[row][k] and b[k][column] of one block at a time.
   alignas(64) float a[S.blocks][m][k];
   alignas(64) float b[S.blocks][k][m];
@@ -155,11 +200,6 @@ void mfma(Wave &w, const Instruction &in) {
     decodeLane<E>(rowB, l, perLane, formatB, values);
     for (unsigned e = 0; e < perLane; ++e)
       b[block][kOf<S>(part, e, runsB)][l % m] = values[e];
-  }
-  Scales scaleA, scaleB;
-  if constexpr (E == Element::F8f6f4) {
-    readScales<S>(w, in, 0, scaleA);
-    readScales<S>(w, in, 1, scaleB);
   }
   constexpr unsigned registers = S.resultRegisters();
   const Operand &c = in.source[2];
