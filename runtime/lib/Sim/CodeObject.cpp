@@ -294,6 +294,13 @@ Result<const Kernel *> CodeObject::Impl::kernel(std::string_view name) const {
                (known.empty() ? "none" : known)};
 }
 
+std::string CodeObject::Impl::sourceLine(uint64_t address) const {
+  std::lock_guard guard(lock);
+  if (!lines)
+    lines = std::make_unique<SourceLines>(elf.bytes);
+  return lines->at(address);
+}
+
 Result<const Program *> CodeObject::Impl::program(const Kernel &kernel) const {
   std::lock_guard guard(lock);
   std::unique_ptr<Program> &program = programs[&kernel];

@@ -7,6 +7,7 @@
 #include "Disassembler.h"
 #include "Elf.h"
 #include "Instruction.h"
+#include "SourceLines.h"
 #include "winnow/Sim/CodeObject.h"
 
 #include <map>
@@ -66,6 +67,7 @@ struct CodeObject::Impl {
   mutable std::mutex lock;
   mutable std::unique_ptr<Disassembler> disassembler;
   mutable std::map<const Kernel *, std::unique_ptr<Program>> programs;
+  mutable std::unique_ptr<SourceLines> lines;
 
   /// File bytes at a code object address, or an empty span.
   std::span<const uint8_t> at(uint64_t address, uint64_t size) const;
@@ -73,6 +75,8 @@ struct CodeObject::Impl {
   Result<const Program *> program(const Kernel &kernel) const;
   /// Assembler text of one instruction.
   std::string text(uint64_t address, uint64_t most) const;
+  /// "file:line" of an instruction, or "" without line information.
+  std::string sourceLine(uint64_t address) const;
 };
 
 /// Decodes a kernel and what it may call.

@@ -17,6 +17,7 @@ InstructionDecoder::InstructionDecoder(const Operation &operation,
 
 std::optional<std::string> InstructionDecoder::run() {
   in.handler = op.handler;
+  in.operation = &op;
   in.kind = op.kind;
   in.resultType = op.result;
   for (unsigned i = 0; i < 3; ++i)

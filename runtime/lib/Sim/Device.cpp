@@ -44,6 +44,7 @@ Device::Impl::loadImage(const std::shared_ptr<const CodeObject> &object) {
       memory.alloc(impl.high - impl.low, "code object image");
   if (!image)
     return image.takeError();
+  (*image)->isWritten = true;
   uint64_t base = (*image)->base - impl.low;
   uint8_t *bytes = (*image)->bytes.get();
   for (const ElfSegment &s : impl.elf.segments) {
@@ -94,6 +95,7 @@ Status Device::write(uint64_t address, std::span<const std::byte> bytes) {
   if (!bytes.empty())
     std::memcpy(a->bytes.get() + (address - a->base), bytes.data(),
                 bytes.size());
+  a->markWritten(address - a->base, bytes.size());
   return {};
 }
 
@@ -112,6 +114,7 @@ Status Device::fill(uint64_t address, uint64_t bytes, uint8_t value) {
     return s;
   Allocation *a = state->memory.find(address, bytes);
   std::memset(a->bytes.get() + (address - a->base), value, bytes);
+  a->markWritten(address - a->base, bytes);
   return {};
 }
 
@@ -205,6 +208,7 @@ Device::launch(const std::shared_ptr<const CodeObject> &object,
       (input.kernargBytes.size() + 15) / 16 * 16, "kernarg segment");
   if (!segment)
     return segment.takeError();
+  (*segment)->isWritten = true;
   if (!input.kernargBytes.empty())
     std::memcpy((*segment)->bytes.get(), input.kernargBytes.data(),
                 input.kernargBytes.size());
@@ -213,6 +217,7 @@ Device::launch(const std::shared_ptr<const CodeObject> &object,
   Result<Allocation *> packet = state->memory.alloc(64, "dispatch packet");
   if (!packet)
     return packet.takeError();
+  (*packet)->isWritten = true;
   uint8_t *fields = (*packet)->bytes.get();
   const uint16_t sizes[3] = {uint16_t(block.x), uint16_t(block.y),
                              uint16_t(block.z)};
@@ -224,6 +229,8 @@ Device::launch(const std::shared_ptr<const CodeObject> &object,
   input.dispatchPacket = (*packet)->base;
 
   Result<LaunchStats> stats = runLaunch(input);
+  if (options.checks.of(CheckKind::UninitialisedGlobal) == CheckAction::Off)
+    state->memory.assumeAllWritten();
   state->memory.drop(input.kernarg);
   state->memory.drop(input.dispatchPacket);
   return stats;

@@ -13,6 +13,7 @@ namespace winnow::sim {
 
 struct Wave;
 struct Instruction;
+struct Operation;
 using Handler = void (*)(Wave &, const Instruction &);
 
 enum class InstructionClass : uint8_t {
@@ -88,6 +89,8 @@ struct Operand {
 
 struct Instruction {
   Handler handler = nullptr;
+  /// Its table row; null when it is not simulated.
+  const Operation *operation = nullptr;
   /// Address in the code object (not yet relocated).
   uint64_t address = 0;
   uint8_t size = 0;

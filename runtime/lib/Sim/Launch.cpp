@@ -4,6 +4,8 @@
 // a turn, and a long turn ends by itself so that waves may wait on each other.
 #include "Launch.h"
 
+#include "Observer.h"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -24,6 +26,8 @@ public:
     workItems = input.block.x * input.block.y * input.block.z;
     unsigned waves = (workItems + kLanes - 1) / kLanes;
     rows = d.vectorRegisters();
+    if (input.options.profile || input.options.checks.any())
+      observer = std::make_unique<Observer>(input);
     group.program = input.program;
     group.codeBase = input.codeBase;
     group.privateSegmentSize = input.kernel->info->privateSegmentSize;
@@ -48,10 +52,13 @@ public:
     fillPoison(group.lds.data(), group.lds.size());
     for (unsigned i = 0; i < group.waves.size(); ++i)
       startWave(group.waves[i], i);
+    if (observer)
+      observer->startWorkgroup(group);
     for (;;) {
       unsigned ended = 0, waiting = 0;
       for (Wave &wave : group.waves) {
-        if (wave.state == WaveState::Running && !runTurn(wave))
+        if (wave.state == WaveState::Running &&
+            !(observer ? runTurn<true>(wave) : runTurn<false>(wave)))
           return false;
         ended += wave.state == WaveState::Ended;
         waiting += wave.state == WaveState::AtBarrier;
@@ -59,10 +66,8 @@ public:
       if (ended == group.waves.size())
         return true;
       // Waves that ended no longer count for a barrier.
-      if (ended + waiting == group.waves.size())
-        for (Wave &wave : group.waves)
-          if (wave.state == WaveState::AtBarrier)
-            wave.state = WaveState::Running;
+      if (ended + waiting == group.waves.size() && !passBarrier())
+        return false;
     }
   }
 
@@ -87,6 +92,8 @@ public:
     stats.waits += of(InstructionClass::Wait);
     stats.bytesLoaded += group.bytesLoaded;
     stats.bytesStored += group.bytesStored;
+    if (observer)
+      observer->finish(stats);
   }
   size_t waveCount() const { return group.waves.size(); }
 
@@ -96,7 +103,21 @@ private:
       std::memcpy(bytes + i, &input.poison, std::min<size_t>(4, size - i));
   }
 
-  bool runTurn(Wave &wave) {
+  bool passBarrier() {
+    if (observer)
+      observer->passBarrier(group);
+    for (Wave &wave : group.waves) {
+      if (wave.state == WaveState::AtBarrier)
+        wave.state = WaveState::Running;
+      if (wave.state == WaveState::Stopped) {
+        describeFault(wave, *wave.stoppedAt, group.fault);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  template <bool Observed> bool runTurn(Wave &wave) {
     const Instruction *instructions = input.program->instructions.data();
     uint64_t turnEnd =
         std::min(group.executed + kTurn, input.options.instructionLimit);
@@ -106,7 +127,10 @@ private:
       const Instruction &in = instructions[at];
       ++hits[at];
       ++executed;
-      in.handler(wave, in);
+      if constexpr (Observed)
+        observer->before(wave, in, size_t(at));
+      if (!Observed || wave.state == WaveState::Running)
+        in.handler(wave, in);
       if (wave.state != WaveState::Running) [[unlikely]] {
         group.executed = executed;
         if (wave.state == WaveState::Stopped) {
@@ -131,13 +155,7 @@ private:
 
   void describeFault(const Wave &wave, const Instruction &in,
                      const std::string &what) {
-    const Kernel &kernel = *input.kernel;
-    faultText =
-        "kernel '" + kernel.info->name + "', workgroup (" +
-        std::to_string(group.id[0]) + ", " + std::to_string(group.id[1]) +
-        ", " + std::to_string(group.id[2]) + "), wave " +
-        std::to_string(wave.index) + ", at +" + hex(in.address - kernel.entry) +
-        " `" + input.object->text(in.address, 16) + "`: " + what;
+    faultText = placeOf(input, wave, in) + ": " + what;
   }
 
   void startWave(Wave &w, unsigned index);
@@ -148,6 +166,7 @@ private:
   Workgroup group;
   unsigned workItems = 0, rows = 0;
   std::string faultText;
+  std::unique_ptr<Observer> observer;
 };
 
 void Worker::startWave(Wave &w, unsigned index) {
@@ -227,6 +246,19 @@ void Worker::startScalars(Wave &w) {
 
 } // namespace
 
+std::string placeOf(const LaunchInput &input, const Wave &wave,
+                    const Instruction &in) {
+  const Kernel &kernel = *input.kernel;
+  const uint32_t *id = wave.group->id;
+  std::string source = input.object->sourceLine(in.address);
+  return "kernel '" + kernel.info->name + "', workgroup (" +
+         std::to_string(id[0]) + ", " + std::to_string(id[1]) + ", " +
+         std::to_string(id[2]) + "), wave " + std::to_string(wave.index) +
+         ", at +" + hex(in.address - kernel.entry) + " `" +
+         input.object->text(in.address, 16) + "`" +
+         (source.empty() ? "" : " (" + source + ")");
+}
+
 Result<std::vector<uint8_t>>
 buildKernarg(const KernelInfo &kernel, Dim3 grid, Dim3 block,
              std::span<const std::byte> explicitBytes, uint32_t dynamicLds,
@@ -285,9 +317,19 @@ buildKernarg(const KernelInfo &kernel, Dim3 grid, Dim3 block,
 
 Result<LaunchStats> runLaunch(const LaunchInput &input) {
   uint64_t total = uint64_t(input.grid.x) * input.grid.y * input.grid.z;
+  // A workgroup's number has 27 bits beside each dword that it touched.
+  if (input.options.checks.of(CheckKind::GlobalRace) != CheckAction::Off &&
+      total >= (1u << 27) - 2)
+    return Error{"kernel '" + input.kernel->info->name +
+                 "': the global-race check takes fewer than 2^27 workgroups, "
+                 "the grid has " +
+                 std::to_string(total)};
   unsigned threads = input.options.threads
                          ? input.options.threads
                          : std::thread::hardware_concurrency();
+  // What workgroups do to each other is told by their order.
+  if (input.options.profile || input.options.checks.any())
+    threads = 1;
   threads = unsigned(std::clamp<uint64_t>(total, 1, std::max(threads, 1u)));
 
   std::atomic<uint64_t> next{0};

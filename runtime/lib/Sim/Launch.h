@@ -23,6 +23,10 @@ struct LaunchInput {
   std::vector<uint8_t> kernargBytes;
 };
 
+/// "kernel 'k', workgroup (0, 0, 0), wave 1, at +0x18 `text` (file:line)".
+std::string placeOf(const LaunchInput &input, const Wave &wave,
+                    const Instruction &in);
+
 Result<LaunchStats> runLaunch(const LaunchInput &input);
 
 /// The kernarg segment with hidden arguments filled in.

@@ -4,6 +4,7 @@
 
 #include "Elf.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -14,6 +15,48 @@ namespace {
 constexpr uint64_t kGuard = 1u << 20;
 constexpr uint64_t kPage = 4096;
 } // namespace
+
+void Allocation::markWritten(uint64_t offset, uint64_t length) {
+  if (isWritten)
+    return;
+  if (length == size) {
+    isWritten = true;
+    written = {};
+    return;
+  }
+  if (written.empty())
+    written.resize((size + 63) / 64);
+  while (length) {
+    uint64_t bit = offset % 64, count = std::min(length, 64 - bit);
+    uint64_t mask = count == 64 ? ~uint64_t(0) : ((uint64_t(1) << count) - 1);
+    written[offset / 64] |= mask << bit;
+    offset += count;
+    length -= count;
+  }
+}
+
+bool Allocation::wasWritten(uint64_t offset, uint64_t length) const {
+  if (isWritten)
+    return true;
+  if (written.empty())
+    return length == 0;
+  while (length) {
+    uint64_t bit = offset % 64, count = std::min(length, 64 - bit);
+    uint64_t mask = count == 64 ? ~uint64_t(0) : ((uint64_t(1) << count) - 1);
+    if ((written[offset / 64] >> bit & mask) != mask)
+      return false;
+    offset += count;
+    length -= count;
+  }
+  return true;
+}
+
+void Memory::assumeAllWritten() {
+  for (auto &[base, allocation] : allocations) {
+    allocation.isWritten = true;
+    allocation.written = {};
+  }
+}
 
 Result<Allocation *> Memory::alloc(uint64_t bytes, std::string_view label) {
   // The limit keeps address arithmetic here far from overflow.

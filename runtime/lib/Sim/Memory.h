@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::sim {
 
@@ -20,10 +21,18 @@ struct Allocation {
   std::unique_ptr<uint8_t[]> bytes;
   std::string label;
   bool isLive = true;
+  /// Every byte holds what somebody wrote; else `written` has a bit for each
+  /// byte, or nothing was written when it is empty.
+  bool isWritten = false;
+  std::vector<uint64_t> written;
 
   bool contains(uint64_t address, uint64_t length) const {
     return address >= base && length <= size && address - base <= size - length;
   }
+
+  void markWritten(uint64_t offset, uint64_t length);
+  /// Whether all of the range was written.
+  bool wasWritten(uint64_t offset, uint64_t length) const;
 };
 
 class Memory {
@@ -43,6 +52,8 @@ public:
   }
   /// What lies at or near `address`, for an error's text.
   std::string describeNear(uint64_t address) const;
+  /// After a launch that did not keep track of its stores.
+  void assumeAllWritten();
 
   Status check(const char *what, uint64_t address, uint64_t size) const;
 
@@ -61,13 +72,17 @@ public:
   /// Host bytes of [address, address + size), or null when no live allocation
   /// holds it all.
   uint8_t *resolve(uint64_t address, uint64_t size) {
+    Allocation *found = locate(address, size);
+    return found ? found->bytes.get() + (address - found->base) : nullptr;
+  }
+  /// The live allocation that holds all of it, or null.
+  Allocation *locate(uint64_t address, uint64_t size) {
     if (last && last->contains(address, size))
-      return last->bytes.get() + (address - last->base);
+      return last;
     Allocation *found = memory->find(address, size);
-    if (!found)
-      return nullptr;
-    last = found;
-    return found->bytes.get() + (address - found->base);
+    if (found)
+      last = found;
+    return found;
   }
   const Memory &all() const { return *memory; }
 

@@ -102,8 +102,7 @@ void multiply(const Decoded<M, K> &x, const Decoded<M, K> &y, float (*out)[M]) {
 
 /// Row of result register r in lane l (Mfma.cpp has the layout's source).
 template <unsigned M> constexpr unsigned resultRow(unsigned r, unsigned lane) {
-  return M == 16 ? 4 * (lane / 16) + r
-                 : 8 * (r / 4) + 4 * (lane / 32) + r % 4;
+  return M == 16 ? 4 * (lane / 16) + r : 8 * (r / 4) + 4 * (lane / 32) + r % 4;
 }
 
 } // namespace

@@ -234,6 +234,7 @@ TEST(Lds, FlatAddressesReachLdsAndScratch) {
   flat_store_dword v[4:5], v1
   s_waitcnt lgkmcnt(0)
   ds_read_b32 v20, v120
+  s_waitcnt lgkmcnt(0)
   s_mov_b64 s[20:21], src_private_base
   v_mov_b32 v5, s21
   v_mov_b32 v4, 12

@@ -62,11 +62,13 @@ std::vector<std::byte> build(const std::string &source, const char *extension,
 } // namespace
 
 std::vector<std::byte> compileHip(const std::string &source,
-                                  const std::string &arch) {
+                                  const std::string &arch,
+                                  const std::string &flags) {
   return build(kPrelude + source, ".hip",
                "-x hip --offload-arch=" + arch +
                    " --offload-device-only --no-gpu-bundle-output -nogpuinc "
-                   "-nogpulib -std=c++17 -O3");
+                   "-nogpulib -std=c++17 -O3 " +
+                   flags);
 }
 
 std::vector<std::byte> assemble(const std::string &source) {
@@ -136,7 +138,8 @@ std::shared_ptr<const CodeObject> load(const std::vector<std::byte> &bytes) {
 
 static Result<std::vector<uint32_t>> runBody(const std::string &body,
                                              const std::vector<uint32_t> &in,
-                                             size_t out, unsigned lanes) {
+                                             size_t out, unsigned lanes,
+                                             const LaunchOptions &options) {
   std::shared_ptr<const CodeObject> object =
       load(assemble(kernelAround("  s_load_dwordx4 s[8:11], s[0:1], 0x0\n"
                                  "  s_waitcnt lgkmcnt(0)\n"
@@ -148,8 +151,6 @@ static Result<std::vector<uint32_t>> runBody(const std::string &body,
       upload(device, std::vector<uint32_t>(out, 0xdeadbeef), "out");
   Arguments arguments;
   arguments.add(input).add(output);
-  LaunchOptions options;
-  options.instructionLimit = 1000000;
   Result<LaunchStats> stats =
       device.launch(object, "k", {}, {lanes, 1, 1}, arguments.bytes, options);
   if (!stats)
@@ -157,10 +158,17 @@ static Result<std::vector<uint32_t>> runBody(const std::string &body,
   return download<uint32_t>(device, output, out);
 }
 
+static LaunchOptions strictOptions() {
+  LaunchOptions options;
+  options.instructionLimit = 1000000;
+  options.checks.set(CheckKind::MissingWait, CheckAction::Stop);
+  return options;
+}
+
 std::vector<uint32_t> runWave(const std::string &body,
                               const std::vector<uint32_t> &in, size_t out,
                               unsigned lanes) {
-  auto result = runBody(body, in, out, lanes);
+  auto result = runBody(body, in, out, lanes, strictOptions());
   if (!result) {
     ADD_FAILURE() << result.message() << "\n" << body;
     return std::vector<uint32_t>(out, 0xdeadbeef);
@@ -171,7 +179,13 @@ std::vector<uint32_t> runWave(const std::string &body,
 std::string runWaveError(const std::string &body,
                          const std::vector<uint32_t> &in, size_t out,
                          unsigned lanes) {
-  auto result = runBody(body, in, out, lanes);
+  return runWaveError(body, in, out, lanes, strictOptions());
+}
+
+std::string runWaveError(const std::string &body,
+                         const std::vector<uint32_t> &in, size_t out,
+                         unsigned lanes, const LaunchOptions &options) {
+  auto result = runBody(body, in, out, lanes, options);
   return result ? std::string() : result.message();
 }
 

@@ -19,7 +19,8 @@ namespace winnow::sim::test {
 /// Code object of a HIP source (with short names for the attributes prepended),
 /// or an empty vector after a test failure. Results are cached by source.
 std::vector<std::byte> compileHip(const std::string &source,
-                                  const std::string &arch = "gfx950");
+                                  const std::string &arch = "gfx950",
+                                  const std::string &flags = "");
 /// Code object of assembler text.
 std::vector<std::byte> assemble(const std::string &source);
 
@@ -62,7 +63,8 @@ std::vector<T> download(Device &device, uint64_t address, size_t count) {
 
 /// Runs the assembler body as one wave: the kernel gets one argument, the
 /// address of `in` followed by room for `out` 32-bit results, loaded into
-/// s[8:9] (in) and s[10:11] (out). Returns the results.
+/// s[8:9] (in) and s[10:11] (out). Returns the results. Loads that are not
+/// waited for are errors.
 std::vector<uint32_t> runWave(const std::string &body,
                               const std::vector<uint32_t> &in, size_t out,
                               unsigned lanes = 64);
@@ -70,6 +72,9 @@ std::vector<uint32_t> runWave(const std::string &body,
 std::string runWaveError(const std::string &body,
                          const std::vector<uint32_t> &in, size_t out,
                          unsigned lanes = 64);
+std::string runWaveError(const std::string &body,
+                         const std::vector<uint32_t> &in, size_t out,
+                         unsigned lanes, const LaunchOptions &options);
 
 /// Loads one dword a lane of `in` (times `registers`, register-major) into
 /// v[first...]; v120 holds lane*4.

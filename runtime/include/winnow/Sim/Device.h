@@ -7,7 +7,9 @@
 #define WINNOW_SIM_DEVICE_H
 
 #include "winnow/Runtime/Result.h"
+#include "winnow/Sim/Checks.h"
 #include "winnow/Sim/CodeObject.h"
+#include "winnow/Sim/Profile.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::sim {
 
@@ -39,6 +42,11 @@ struct LaunchOptions {
   /// Host threads over workgroups; 0 means one per core. Results of kernels
   /// that do not race are the same for any number.
   unsigned threads = 1;
+  /// What to look for. With a check or a profile the launch runs on one thread,
+  /// in the order of the workgroups.
+  Checks checks;
+  /// Count by instruction, into LaunchStats::profile.
+  bool profile = false;
 };
 
 /// What one launch executed. Instruction counts are wave instructions.
@@ -60,6 +68,10 @@ struct LaunchStats {
   /// Bytes that active lanes asked global memory for (scalar loads included).
   uint64_t bytesLoaded = 0;
   uint64_t bytesStored = 0;
+  /// What checks with CheckAction::Warn found, in the order they were met.
+  std::vector<Finding> findings;
+  /// Null unless LaunchOptions::profile asked for it.
+  std::shared_ptr<const KernelProfile> profile;
 };
 
 /// One simulated device. Not thread-safe: one caller at a time.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a profiled launch counted, by instruction. docs/simulator.md says how
+// each figure is made, and what the cycle estimate leaves out.
+#ifndef WINNOW_SIM_PROFILE_H
+#define WINNOW_SIM_PROFILE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace winnow::sim {
+
+/// Sums over every execution by every wave of the launch.
+struct Counters {
+  uint64_t executions = 0;
+  /// Lanes that EXEC had switched on.
+  uint64_t activeLanes = 0;
+  /// Global memory (scalar loads too): what lanes asked for, and the different
+  /// 64-byte and 128-byte lines that each instruction touched.
+  uint64_t bytesLoaded = 0;
+  uint64_t bytesStored = 0;
+  uint64_t lines64 = 0;
+  uint64_t lines128 = 0;
+  uint64_t ldsBytes = 0;
+  /// LDS cycles beyond what the access takes without a bank conflict.
+  uint64_t bankConflictCycles = 0;
+  /// Four clocks each.
+  uint64_t mfmaPasses = 0;
+  /// Multiplications and additions of matrix instructions.
+  uint64_t mfmaOperations = 0;
+  /// Clocks that the instructions keep their unit busy.
+  uint64_t issueCycles = 0;
+
+  Counters &operator+=(const Counters &other);
+  uint64_t bytes() const { return bytesLoaded + bytesStored; }
+  /// Requested bytes over the bytes of the 64-byte lines that hold them, 0 to
+  /// 1; 1 when nothing was requested.
+  double coalescing() const;
+};
+
+struct InstructionProfile {
+  /// From the kernel's first byte (negative for functions placed before it).
+  int64_t offset = 0;
+  std::string text;
+  /// "file:line" from DWARF line information, or empty.
+  std::string source;
+  /// "valu", "salu", "scalar memory", "vector load", "vector store",
+  /// "vector atomic", "lds", "mfma", "branch", "wait".
+  std::string unit;
+  Counters counters;
+};
+
+struct KernelProfile {
+  std::string kernel;
+  uint64_t workgroups = 0;
+  uint64_t waves = 0;
+  /// Those of the kernel and its functions, in the order of the code.
+  std::vector<InstructionProfile> instructions;
+  Counters total;
+  /// Different bytes of global memory that the launch read or wrote, counted in
+  /// whole dwords: the fewest that it could move.
+  uint64_t distinctBytes = 0;
+
+  /// Bytes of the 128-byte lines touched over `distinctBytes`.
+  double trafficFactor() const;
+};
+
+/// MI355X, from AMD's data sheet: what the roofline is drawn with.
+struct MachineFigures {
+  double computeUnits = 256;
+  double simdsPerComputeUnit = 4;
+  double clockHz = 2.4e9;
+  double bytesPerSecond = 8e12;
+  /// Dense fp8 matrix operations.
+  double matrixOperationsPerSecond = 5.03e15;
+};
+
+/// Seconds that the estimate gives for the whole machine, evenly loaded: the
+/// longer one of issue cycles and distinct bytes.
+double estimatedSeconds(const KernelProfile &profile,
+                        const MachineFigures &machine = {});
+
+/// A table for the terminal: totals, and the instructions with most cycles.
+std::string profileText(const KernelProfile &profile, unsigned hottest = 12);
+/// One JSON object.
+std::string profileJson(const KernelProfile &profile);
+/// One self-contained page for the launches of a run.
+std::string profileHtml(const std::string &title,
+                        const std::vector<const KernelProfile *> &profiles);
+
+} // namespace winnow::sim
+
+#endif // WINNOW_SIM_PROFILE_H

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Hands each instruction's effects to the watches and the counters.
+#include "Observer.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace winnow::sim {
+
+Observer::Observer(const LaunchInput &input)
+    : input(input), effects(effectsOf(*input.program, *input.object)),
+      watchesRegisters(isOn(CheckKind::MissingWait)),
+      watchesLds(isOn(CheckKind::LdsRace) || isOn(CheckKind::UninitialisedLds)),
+      watchesGlobal(isOn(CheckKind::GlobalRace) ||
+                    isOn(CheckKind::UninitialisedGlobal) ||
+                    input.options.profile),
+      profiles(input.options.profile),
+      global(isOn(CheckKind::GlobalRace), isOn(CheckKind::UninitialisedGlobal),
+             input.options.profile),
+      counters(effects.size()) {}
+
+void Observer::startWorkgroup(const Workgroup &group) {
+  if (watchesRegisters) {
+    registers.resize(group.waves.size());
+    for (RegisterWatch &watch : registers)
+      watch.start(input.kernel->descriptor.vectorRegisters());
+  }
+  if (watchesLds)
+    lds.start(group.lds.size());
+  global.start(group.linearId);
+}
+
+void Observer::report(CheckKind kind, Wave &w, const Instruction &in,
+                      const std::string &what) {
+  if (what.empty() || of(kind) == CheckAction::Off)
+    return;
+  std::string text = std::string(nameOf(kind)) + ": " + what;
+  if (of(kind) == CheckAction::Stop)
+    return w.stop(in, text);
+  auto [place, isNew] = known.try_emplace({kind, &in}, findings.size());
+  if (isNew)
+    findings.push_back({kind, placeOf(input, w, in) + ": " + text, 0});
+  ++findings[place->second].count;
+}
+
+void Observer::reportLds(Wave &w, const Instruction &in,
+                         const LdsWatch::Problems &problems) {
+  report(CheckKind::LdsRace, w, in, problems.race);
+  report(CheckKind::UninitialisedLds, w, in, problems.uninitialised);
+}
+void Observer::reportGlobal(Wave &w, const Instruction &in,
+                            const GlobalWatch::Problems &problems) {
+  report(CheckKind::GlobalRace, w, in, problems.race);
+  report(CheckKind::UninitialisedGlobal, w, in, problems.uninitialised);
+}
+
+void Observer::before(Wave &w, const Instruction &in, size_t index) {
+  const Effects &e = effects[index];
+  if (watchesRegisters) {
+    RegisterWatch &watch = registers[w.index];
+    report(CheckKind::MissingWait, w, in, watch.conflict(e));
+    watch.issue(e);
+  }
+  Counters &c = counters[index];
+  if (profiles) {
+    ++c.executions;
+    c.activeLanes += unsigned(std::popcount(w.exec()));
+    c.mfmaPasses += e.passes;
+    c.mfmaOperations += 2 * uint64_t(e.products);
+    c.issueCycles += e.cycles;
+  }
+  switch (e.space) {
+  case Space::None:
+  case Space::Scratch:
+    return;
+  case Space::Global:
+  case Space::Flat:
+    if (watchesGlobal || watchesLds)
+      globalAccess(w, in, e, c);
+    return;
+  case Space::Lds:
+    if (watchesLds || profiles)
+      ldsAccess(w, in, e, c);
+    return;
+  case Space::Scalar:
+    if (watchesGlobal)
+      scalarAccess(w, in, e, c);
+    return;
+  }
+}
+
+void Observer::laneInLds(Wave &w, const Effects &e, uint32_t address,
+                         unsigned lane, LdsWatch::Problems &problems,
+                         const uint8_t *value) {
+  if (watchesLds)
+    lds.access(w.index, e.access, address, e.bytes, lane, problems,
+               w.group->lds.data(), value);
+}
+
+void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
+                            Counters &c) {
+  LaneAddresses addresses;
+  laneAddresses(w, in, addresses);
+  uint64_t exec = w.exec(), inGlobal = 0;
+  GlobalWatch::Problems problems;
+  LdsWatch::Problems inLds;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if (!(exec >> l & 1))
+      continue;
+    uint64_t at = addresses.at[l];
+    if (at >= kSharedBase && at - kSharedBase < kApertureSize) {
+      laneInLds(w, e, uint32_t(at - kSharedBase), l, inLds);
+      continue;
+    }
+    // An address outside of everything is the access's own error.
+    Allocation *allocation = w.memory.locate(at, e.bytes);
+    if (!allocation)
+      continue;
+    inGlobal |= uint64_t(1) << l;
+    if (watchesGlobal)
+      global.access(*allocation, e.access, e.isCoherent, at, e.bytes, l,
+                    problems);
+  }
+  reportGlobal(w, in, problems);
+  reportLds(w, in, inLds);
+  if (!profiles)
+    return;
+  uint64_t bytes = uint64_t(std::popcount(inGlobal)) * e.bytes;
+  c.bytesLoaded += e.access == AccessKind::Store ? 0 : bytes;
+  c.bytesStored += e.access == AccessKind::Load ? 0 : bytes;
+  unsigned lines = linesTouched(addresses.at, inGlobal, e.bytes, 6);
+  c.lines64 += lines;
+  c.lines128 += linesTouched(addresses.at, inGlobal, e.bytes, 7);
+  // The vector cache moves one 64-byte line a clock.
+  c.issueCycles += std::max<unsigned>(lines, e.cycles) - e.cycles;
+}
+
+void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
+                         Counters &c) {
+  const uint32_t *addresses = w.row(in.source[0].index);
+  uint64_t exec = w.exec();
+  LdsWatch::Problems problems;
+  for (unsigned part = 0; part < e.accesses; ++part) {
+    const uint32_t *data = e.access == AccessKind::Store
+                               ? w.row(in.source[1 + part].index)
+                               : nullptr;
+    for (unsigned l = 0; watchesLds && l < kLanes; ++l) {
+      if (!(exec >> l & 1))
+        continue;
+      uint8_t value[16];
+      for (unsigned d = 0; data && d < (e.bytes + 3u) / 4; ++d)
+        std::memcpy(value + 4 * d, &data[d * kLanes + l], 4);
+      laneInLds(w, e, addresses[l] + e.offsets[part], l, problems,
+                data && !e.isHighHalf ? value : nullptr);
+    }
+    if (profiles) {
+      LdsCycles cost = ldsCycles(addresses, exec, e.offsets[part], e.bytes);
+      c.ldsBytes += uint64_t(std::popcount(exec)) * e.bytes;
+      c.bankConflictCycles += cost.conflicts;
+      c.issueCycles += cost.cycles > e.cycles ? cost.cycles - e.cycles : 0;
+    }
+  }
+  reportLds(w, in, problems);
+}
+
+void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
+                            Counters &c) {
+  uint64_t at = readScalar64(w, in.source[0]) + int64_t(in.immediate);
+  if (in.source[1].kind != Operand::Kind::None)
+    at += readScalar32(w, in.source[1]);
+  at &= ~uint64_t(3);
+  Allocation *allocation = w.memory.locate(at, e.bytes);
+  if (!allocation)
+    return;
+  GlobalWatch::Problems problems;
+  global.access(*allocation, AccessKind::Load, false, at, e.bytes, 0, problems);
+  reportGlobal(w, in, problems);
+  if (!profiles)
+    return;
+  c.bytesLoaded += e.bytes;
+  c.lines64 += linesTouched(&at, 1, e.bytes, 6);
+  c.lines128 += linesTouched(&at, 1, e.bytes, 7);
+}
+
+void Observer::passBarrier(Workgroup &group) {
+  lds.passBarrier();
+  if (!isOn(CheckKind::DivergentBarrier))
+    return;
+  const Instruction *instructions = input.program->instructions.data();
+  Wave *first = nullptr;
+  const Wave *other = nullptr;
+  unsigned ended = 0;
+  for (Wave &wave : group.waves) {
+    if (wave.state == WaveState::Ended)
+      ++ended;
+    else if (!first)
+      first = &wave;
+    else if (wave.pc != first->pc && !other)
+      other = &wave;
+  }
+  if (!first)
+    return;
+  // The counter is past the barrier already.
+  const Instruction &at = instructions[first->pc - 1];
+  if (ended)
+    report(CheckKind::DivergentBarrier, *first, at,
+           "the wave passes a barrier at which " + std::to_string(ended) +
+               " of the workgroup's " + std::to_string(group.waves.size()) +
+               " waves never arrive: they ended before");
+  if (other)
+    report(CheckKind::DivergentBarrier, *first, at,
+           "the wave passes a barrier together with wave " +
+               std::to_string(other->index) + ", which waits at another one, " +
+               "+" +
+               hex(instructions[other->pc - 1].address - input.kernel->entry));
+}
+
+/// Names of the classes, in their order.
+static std::string unitName(InstructionClass kind) {
+  static const char *names[] = {
+      "valu",          "salu", "scalar memory", "vector load", "vector store",
+      "vector atomic", "lds",  "mfma",          "branch",      "wait"};
+  return names[unsigned(kind)];
+}
+
+void Observer::finish(LaunchStats &stats) {
+  stats.findings = std::move(findings);
+  if (!profiles)
+    return;
+  auto profile = std::make_shared<KernelProfile>();
+  const Kernel &kernel = *input.kernel;
+  profile->kernel = kernel.info->name;
+  profile->workgroups = stats.workgroups;
+  profile->waves = stats.waves;
+  profile->distinctBytes = global.distinctBytes();
+  const std::vector<Instruction> &program = input.program->instructions;
+  for (size_t i = 0; i < program.size(); ++i) {
+    const Instruction &in = program[i];
+    bool isKernel = in.address >= kernel.entry && in.address < kernel.end;
+    if (!in.size || (!isKernel && !counters[i].executions))
+      continue;
+    InstructionProfile line;
+    line.offset = int64_t(in.address - kernel.entry);
+    line.text = input.object->text(in.address, 16);
+    line.source = input.object->sourceLine(in.address);
+    line.unit = unitName(in.kind);
+    line.counters = counters[i];
+    profile->total += counters[i];
+    profile->instructions.push_back(std::move(line));
+  }
+  stats.profile = std::move(profile);
+}
+
+std::string_view nameOf(CheckKind kind) {
+  static constexpr std::string_view names[] = {
+      "uninitialised-global", "uninitialised-lds", "lds-race",
+      "global-race",          "divergent-barrier", "missing-wait"};
+  return kind < CheckKind::Count ? names[size_t(kind)] : "unknown check";
+}
+
+} // namespace winnow::sim

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Profiles as a table and as JSON.
+#include "winnow/Sim/Profile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace winnow::sim {
+
+Counters &Counters::operator+=(const Counters &other) {
+  executions += other.executions;
+  activeLanes += other.activeLanes;
+  bytesLoaded += other.bytesLoaded;
+  bytesStored += other.bytesStored;
+  lines64 += other.lines64;
+  lines128 += other.lines128;
+  ldsBytes += other.ldsBytes;
+  bankConflictCycles += other.bankConflictCycles;
+  mfmaPasses += other.mfmaPasses;
+  mfmaOperations += other.mfmaOperations;
+  issueCycles += other.issueCycles;
+  return *this;
+}
+
+double Counters::coalescing() const {
+  return lines64 ? double(bytes()) / (64.0 * double(lines64)) : 1.0;
+}
+
+double KernelProfile::trafficFactor() const {
+  return distinctBytes ? 128.0 * double(total.lines128) / double(distinctBytes)
+                       : 1.0;
+}
+
+double estimatedSeconds(const KernelProfile &profile,
+                        const MachineFigures &machine) {
+  double simds = machine.computeUnits * machine.simdsPerComputeUnit;
+  double issue = double(profile.total.issueCycles) / simds / machine.clockHz;
+  double memory = double(profile.distinctBytes) / machine.bytesPerSecond;
+  return std::max(issue, memory);
+}
+
+namespace {
+
+template <typename... Args> std::string format(const char *text, Args... args) {
+  char buffer[512];
+  std::snprintf(buffer, sizeof(buffer), text, args...);
+  return buffer;
+}
+using ull = unsigned long long;
+
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += format("\\u%04x", unsigned(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+std::string countersJson(const Counters &c) {
+  return format(
+      "\"executions\": %llu, \"active_lanes\": %llu, \"bytes_loaded\": %llu, "
+      "\"bytes_stored\": %llu, \"lines_64\": %llu, \"lines_128\": %llu, "
+      "\"lds_bytes\": %llu, \"bank_conflict_cycles\": %llu, \"mfma_passes\": "
+      "%llu, \"mfma_operations\": %llu, \"issue_cycles\": %llu",
+      ull(c.executions), ull(c.activeLanes), ull(c.bytesLoaded),
+      ull(c.bytesStored), ull(c.lines64), ull(c.lines128), ull(c.ldsBytes),
+      ull(c.bankConflictCycles), ull(c.mfmaPasses), ull(c.mfmaOperations),
+      ull(c.issueCycles));
+}
+
+std::string hexOffset(int64_t offset) {
+  return offset < 0 ? format("-0x%llx", ull(-offset))
+                    : format("+0x%llx", ull(offset));
+}
+
+/// Sums by key, in the order of the keys.
+template <typename Key>
+std::map<std::string, Counters> sumsBy(const KernelProfile &p, Key key) {
+  std::map<std::string, Counters> sums;
+  for (const InstructionProfile &in : p.instructions)
+    if (in.counters.executions && !key(in).empty())
+      sums[key(in)] += in.counters;
+  return sums;
+}
+
+} // namespace
+
+std::string profileText(const KernelProfile &p, unsigned hottest) {
+  const Counters &t = p.total;
+  std::string out = "profile of " + p.kernel + "\n";
+  auto row = [&](const char *name, const std::string &value) {
+    out += format("  %-22s", name) + value + "\n";
+  };
+  row("workgroups, waves",
+      format("%llu, %llu", ull(p.workgroups), ull(p.waves)));
+  double lanes =
+      t.executions ? double(t.activeLanes) / double(t.executions) / 0.64 : 0;
+  row("wave instructions",
+      format("%llu, %.1f%% of their lanes active", ull(t.executions), lanes));
+  row("global bytes",
+      format("%llu loaded, %llu stored; %llu different", ull(t.bytesLoaded),
+             ull(t.bytesStored), ull(p.distinctBytes)));
+  row("lines touched",
+      format("%llu of 64 bytes (coalescing %.1f%%), %llu of 128 bytes "
+             "(traffic %.2fx the fewest)",
+             ull(t.lines64), 100 * t.coalescing(), ull(t.lines128),
+             p.trafficFactor()));
+  row("LDS", format("%llu bytes, %llu cycles of bank conflicts",
+                    ull(t.ldsBytes), ull(t.bankConflictCycles)));
+  row("matrix", format("%llu passes, %.4g operations", ull(t.mfmaPasses),
+                       double(t.mfmaOperations)));
+  MachineFigures machine;
+  double memory = double(p.distinctBytes) / machine.bytesPerSecond;
+  double seconds = estimatedSeconds(p);
+  row("estimate",
+      format("%llu issue cycles; at least %.3g us on an evenly loaded MI355X, "
+             "bound by %s",
+             ull(t.issueCycles), 1e6 * seconds,
+             memory >= seconds ? "memory" : "issue"));
+
+  out += "\n  unit             instructions   issue cycles   share\n";
+  double cycles = std::max<double>(1, double(t.issueCycles));
+  for (const auto &[unit, c] :
+       sumsBy(p, [](const InstructionProfile &in) { return in.unit; }))
+    out += format("  %-15s %13llu %14llu %6.1f%%\n", unit.c_str(),
+                  ull(c.executions), ull(c.issueCycles),
+                  100 * double(c.issueCycles) / cycles);
+
+  auto lines =
+      sumsBy(p, [](const InstructionProfile &in) { return in.source; });
+  if (!lines.empty()) {
+    std::vector<std::pair<std::string, Counters>> order(lines.begin(),
+                                                        lines.end());
+    std::sort(order.begin(), order.end(), [](auto &a, auto &b) {
+      return std::pair(b.second.issueCycles, a.first) <
+             std::pair(a.second.issueCycles, b.first);
+    });
+    out += "\n  source line                 instructions   issue cycles   "
+           "share\n";
+    for (size_t i = 0; i < std::min<size_t>(order.size(), hottest); ++i)
+      out += format("  %-26s %13llu %14llu %6.1f%%\n", order[i].first.c_str(),
+                    ull(order[i].second.executions),
+                    ull(order[i].second.issueCycles),
+                    100 * double(order[i].second.issueCycles) / cycles);
+  }
+
+  std::vector<const InstructionProfile *> hot;
+  for (const InstructionProfile &in : p.instructions)
+    if (in.counters.executions)
+      hot.push_back(&in);
+  std::sort(hot.begin(), hot.end(), [](auto *a, auto *b) {
+    return std::pair(b->counters.issueCycles, a->offset) <
+           std::pair(a->counters.issueCycles, b->offset);
+  });
+  hot.resize(std::min<size_t>(hot.size(), hottest));
+  out += "\n  offset      executed   issue cycles   share  instruction\n";
+  for (const InstructionProfile *in : hot)
+    out +=
+        format("  %-8s %11llu %14llu %6.1f%%  ", hexOffset(in->offset).c_str(),
+               ull(in->counters.executions), ull(in->counters.issueCycles),
+               100 * double(in->counters.issueCycles) / cycles) +
+        in->text + "\n";
+  return out;
+}
+
+std::string profileJson(const KernelProfile &p) {
+  std::string out =
+      "{\"kernel\": " + quoted(p.kernel) +
+      format(", \"workgroups\": %llu, \"waves\": %llu, "
+             "\"distinct_bytes\": %llu, \"coalescing\": %.6f, "
+             "\"traffic_factor\": %.6f, \"estimated_seconds\": "
+             "%.6e, \"total\": {",
+             ull(p.workgroups), ull(p.waves), ull(p.distinctBytes),
+             p.total.coalescing(), p.trafficFactor(), estimatedSeconds(p)) +
+      countersJson(p.total) + "}, \"instructions\": [";
+  bool first = true;
+  for (const InstructionProfile &in : p.instructions) {
+    out += first ? "\n  " : ",\n  ";
+    first = false;
+    out += format("{\"offset\": %lld, ", static_cast<long long>(in.offset)) +
+           "\"text\": " + quoted(in.text) +
+           ", \"source\": " + quoted(in.source) +
+           ", \"unit\": " + quoted(in.unit) + ", " + countersJson(in.counters) +
+           "}";
+  }
+  return out + "]}";
+}
+
+} // namespace winnow::sim
