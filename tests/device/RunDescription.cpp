@@ -67,7 +67,9 @@ void test::expectRight(const Shape &shape, const std::vector<int32_t> &lengths,
   if (prepare)
     prepare(*call);
   const tool::Call before = *call;
-  auto records = tool::runOnSim(*call, kernels->codes, /*threads=*/1);
+  tool::SimRun run;
+  run.checks = sim::Checks::all(sim::CheckAction::Stop);
+  auto records = tool::runOnSim(*call, kernels->codes, run);
   ASSERT_TRUE(records) << records.message();
   Result<tool::Verdict> verdict = tool::verify(before, *call);
   ASSERT_TRUE(verdict) << verdict.message();

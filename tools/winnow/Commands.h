@@ -28,6 +28,7 @@ void addCheckCommand(CLI::App &app, Action &action);
 void addEmitCommand(CLI::App &app, Action &action);
 void addBuildCommand(CLI::App &app, Action &action);
 void addRunCommand(CLI::App &app, Action &action);
+void addSimCommand(CLI::App &app, Action &action);
 
 /// Prints an error and answers with `code`. Diagnostics of the compiler are
 /// printed as they are; other errors get the tool's name in front.

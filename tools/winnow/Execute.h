@@ -36,11 +36,22 @@ struct LaunchRecord {
 /// workspace, the exact scores rounded to f32 are written as a kernel would.
 Status runOnHost(Call &call);
 
+/// How launches are simulated; each as in sim::LaunchOptions.
+struct SimRun {
+  unsigned threads = 1;
+  sim::Checks checks;
+  bool profile = false;
+};
+
 /// Runs the entry's launches on a simulated gfx950 and brings every tensor,
 /// inputs too, back from it. `codes` holds the code object of every source that
-/// the launches name. `threads` as in sim::LaunchOptions.
+/// the launches name.
 Result<std::vector<LaunchRecord>>
-runOnSim(Call &call, const std::vector<LoadedCode> &codes, unsigned threads);
+runOnSim(Call &call, const std::vector<LoadedCode> &codes, const SimRun &run);
+inline Result<std::vector<LaunchRecord>>
+runOnSim(Call &call, const std::vector<LoadedCode> &codes, unsigned threads) {
+  return runOnSim(call, codes, SimRun{threads, {}, false});
+}
 
 /// The launches of a call without running them, for its geometry.
 Result<std::vector<runtime::ResolvedLaunch>> launchesOnHost(const Call &call);

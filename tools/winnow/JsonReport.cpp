@@ -62,6 +62,13 @@ Json launchesJson(const RunReport &report) {
                         {"bytes_loaded", stats.bytesLoaded},
                         {"bytes_stored", stats.bytesStored},
                         {"simulated_us", record.time.count()}});
+    for (const sim::Finding &finding : stats.findings)
+      list.back()["findings"].push_back(
+          Json{{"check", sim::nameOf(finding.kind)},
+               {"message", finding.message},
+               {"count", finding.count}});
+    if (stats.profile)
+      list.back()["profile"] = Json::parse(sim::profileJson(*stats.profile));
   }
   return list;
 }

@@ -52,6 +52,7 @@ static int runMain(int argc, char **argv) {
   addEmitCommand(app, action);
   addBuildCommand(app, action);
   addRunCommand(app, action);
+  addSimCommand(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

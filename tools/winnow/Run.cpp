@@ -5,6 +5,7 @@
 #include "Dump.h"
 #include "Inputs.h"
 #include "Load.h"
+#include "Observe.h"
 #include "Report.h"
 
 #include "winnow/Runtime/Files.h"
@@ -42,6 +43,7 @@ struct RunOptions {
   bool json = false, check = false;
   unsigned threads = 0;
   runtime::ClangOptions clang;
+  ObserveOptions observe;
 };
 
 class Runner {
@@ -197,7 +199,9 @@ private:
       return codes.takeError();
     report.codes = std::move(*codes);
     Result<std::vector<LaunchRecord>> launches =
-        runOnSim(call, report.codes, options.threads);
+        runOnSim(call, report.codes,
+                 SimRun{options.threads, options.observe.checks,
+                        !options.observe.profile.empty()});
     if (!launches)
       return launches.takeError();
     report.launches = std::move(*launches);
@@ -223,7 +227,34 @@ private:
         return failed(status.takeError());
     }
     fmt::print("{}", options.json ? jsonReport(report) : textReport(report));
-    return !report.verdict || report.verdict->ok() ? kFine : kFailed;
+    Result<bool> isClean = showObservations(report);
+    if (!isClean)
+      return failed(isClean.takeError());
+    return (!report.verdict || report.verdict->ok()) && *isClean ? kFine
+                                                                 : kFailed;
+  }
+
+  /// Profiles, and what checks found; false when they found something.
+  Result<bool> showObservations(const RunReport &report) {
+    std::vector<const sim::LaunchStats *> launches;
+    std::string findings;
+    for (const LaunchRecord &record : report.launches) {
+      launches.push_back(&record.stats);
+      findings += findingsText(record.stats);
+    }
+    // The JSON object has the tables already.
+    if (!options.observe.profile.empty() &&
+        !(options.json && options.observe.profile == "table")) {
+      Result<std::string> text = showProfiles(
+          options.observe, entry->name + " of " + options.file, launches);
+      if (!text)
+        return text.takeError();
+      if (!options.json)
+        fmt::print("{}", *text);
+    }
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", findings);
+    return findings.empty();
   }
 
   const RunOptions &options;
@@ -321,6 +352,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
   command->add_option(
       "--clang", options->clang.clang,
       "The clang to compile with (default: " + runtime::defaultClang() + ")");
+  addObserveOptions(*command, options->observe);
   command->callback([options, &action] {
     action = [options] { return Runner(*options).run(); };
   });

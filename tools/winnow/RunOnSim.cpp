@@ -44,7 +44,7 @@ sim::Dim3 dim3(const std::array<uint32_t, 3> &extents) {
 
 Result<std::vector<LaunchRecord>>
 tool::runOnSim(Call &call, const std::vector<LoadedCode> &codes,
-               unsigned threads) {
+               const SimRun &run) {
   const runtime::Entry &entry = *call.indexer->entry;
   sim::Device device;
   Result<std::vector<runtime::TensorView>> arguments =
@@ -74,7 +74,9 @@ tool::runOnSim(Call &call, const std::vector<LoadedCode> &codes,
                    std::to_string(launch.source) + " has no code object"};
     sim::LaunchOptions options;
     options.dynamicLdsBytes = launch.dynamicLdsBytes;
-    options.threads = threads;
+    options.threads = run.threads;
+    options.checks = run.checks;
+    options.profile = run.profile;
     const auto start = std::chrono::steady_clock::now();
     Result<sim::LaunchStats> stats =
         device.launch(code->object, launch.kernel, dim3(launch.grid),

@@ -135,23 +135,33 @@ void GlobalWatch::access(Allocation &allocation, AccessKind kind,
     }
 }
 
-unsigned linesTouched(const uint64_t *addresses, uint64_t exec, unsigned size,
-                      unsigned bits) {
-  uint64_t lines[2 * kLanes];
+Touched touchedBy(const uint64_t *addresses, uint64_t exec, unsigned size) {
+  uint64_t sorted[kLanes];
   unsigned count = 0;
-  for (unsigned l = 0; l < kLanes; ++l) {
-    if (!(exec >> l & 1))
+  for (unsigned l = 0; l < kLanes; ++l)
+    if (exec >> l & 1)
+      sorted[count++] = addresses[l];
+  std::sort(sorted, sorted + count);
+  Touched out;
+  // One past the last byte, and past the last lines, counted so far.
+  uint64_t end = 0, line64 = 0, line128 = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    uint64_t begin = std::max(sorted[i], end), last = sorted[i] + size;
+    if (begin >= last)
       continue;
-    uint64_t first = addresses[l] >> bits;
-    uint64_t last = (addresses[l] + size - 1) >> bits;
-    // Neighbouring lanes mostly share a line.
-    if (!count || lines[count - 1] != first)
-      lines[count++] = first;
-    if (last != first)
-      lines[count++] = last;
+    out.bytes += unsigned(last - begin);
+    end = last;
+    auto lines = [&](unsigned bits, uint64_t &seen, unsigned &total) {
+      uint64_t from = std::max(begin >> bits, seen);
+      uint64_t to = ((last - 1) >> bits) + 1;
+      if (to > from)
+        total += unsigned(to - from);
+      seen = std::max(seen, to);
+    };
+    lines(6, line64, out.lines64);
+    lines(7, line128, out.lines128);
   }
-  std::sort(lines, lines + count);
-  return unsigned(std::unique(lines, lines + count) - lines);
+  return out;
 }
 
 } // namespace winnow::sim

@@ -73,9 +73,14 @@ private:
   std::unordered_map<uint64_t, std::vector<uint64_t>> given;
 };
 
-/// The different lines of 2^bits bytes that active lanes touch.
-unsigned linesTouched(const uint64_t *addresses, uint64_t exec, unsigned size,
-                      unsigned bits);
+/// What active lanes touch together: different bytes, and the lines they are
+/// in.
+struct Touched {
+  unsigned bytes = 0;
+  unsigned lines64 = 0;
+  unsigned lines128 = 0;
+};
+Touched touchedBy(const uint64_t *addresses, uint64_t exec, unsigned size);
 
 } // namespace winnow::sim
 

@@ -128,11 +128,12 @@ void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
   uint64_t bytes = uint64_t(std::popcount(inGlobal)) * e.bytes;
   c.bytesLoaded += e.access == AccessKind::Store ? 0 : bytes;
   c.bytesStored += e.access == AccessKind::Load ? 0 : bytes;
-  unsigned lines = linesTouched(addresses.at, inGlobal, e.bytes, 6);
-  c.lines64 += lines;
-  c.lines128 += linesTouched(addresses.at, inGlobal, e.bytes, 7);
+  Touched touched = touchedBy(addresses.at, inGlobal, e.bytes);
+  c.differentBytes += touched.bytes;
+  c.lines64 += touched.lines64;
+  c.lines128 += touched.lines128;
   // The vector cache moves one 64-byte line a clock.
-  c.issueCycles += std::max<unsigned>(lines, e.cycles) - e.cycles;
+  c.issueCycles += std::max<unsigned>(touched.lines64, e.cycles) - e.cycles;
 }
 
 void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
@@ -178,8 +179,10 @@ void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
   if (!profiles)
     return;
   c.bytesLoaded += e.bytes;
-  c.lines64 += linesTouched(&at, 1, e.bytes, 6);
-  c.lines128 += linesTouched(&at, 1, e.bytes, 7);
+  Touched touched = touchedBy(&at, 1, e.bytes);
+  c.differentBytes += touched.bytes;
+  c.lines64 += touched.lines64;
+  c.lines128 += touched.lines128;
 }
 
 void Observer::passBarrier(Workgroup &group) {

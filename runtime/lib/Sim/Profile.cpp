@@ -13,6 +13,7 @@ Counters &Counters::operator+=(const Counters &other) {
   activeLanes += other.activeLanes;
   bytesLoaded += other.bytesLoaded;
   bytesStored += other.bytesStored;
+  differentBytes += other.differentBytes;
   lines64 += other.lines64;
   lines128 += other.lines128;
   ldsBytes += other.ldsBytes;
@@ -24,12 +25,14 @@ Counters &Counters::operator+=(const Counters &other) {
 }
 
 double Counters::coalescing() const {
-  return lines64 ? double(bytes()) / (64.0 * double(lines64)) : 1.0;
+  return lines64 ? double(differentBytes) / (64.0 * double(lines64)) : 1.0;
 }
 
-double KernelProfile::trafficFactor() const {
-  return distinctBytes ? 128.0 * double(total.lines128) / double(distinctBytes)
-                       : 1.0;
+double KernelProfile::trafficFactor(unsigned lineBytes) const {
+  uint64_t lines = lineBytes == 64 ? total.lines64 : total.lines128;
+  return distinctBytes
+             ? double(lineBytes) * double(lines) / double(distinctBytes)
+             : 1.0;
 }
 
 double estimatedSeconds(const KernelProfile &profile,
@@ -65,13 +68,14 @@ std::string quoted(const std::string &text) {
 std::string countersJson(const Counters &c) {
   return format(
       "\"executions\": %llu, \"active_lanes\": %llu, \"bytes_loaded\": %llu, "
-      "\"bytes_stored\": %llu, \"lines_64\": %llu, \"lines_128\": %llu, "
+      "\"bytes_stored\": %llu, \"different_bytes\": %llu, \"lines_64\": %llu, "
+      "\"lines_128\": %llu, "
       "\"lds_bytes\": %llu, \"bank_conflict_cycles\": %llu, \"mfma_passes\": "
       "%llu, \"mfma_operations\": %llu, \"issue_cycles\": %llu",
       ull(c.executions), ull(c.activeLanes), ull(c.bytesLoaded),
-      ull(c.bytesStored), ull(c.lines64), ull(c.lines128), ull(c.ldsBytes),
-      ull(c.bankConflictCycles), ull(c.mfmaPasses), ull(c.mfmaOperations),
-      ull(c.issueCycles));
+      ull(c.bytesStored), ull(c.differentBytes), ull(c.lines64),
+      ull(c.lines128), ull(c.ldsBytes), ull(c.bankConflictCycles),
+      ull(c.mfmaPasses), ull(c.mfmaOperations), ull(c.issueCycles));
 }
 
 std::string hexOffset(int64_t offset) {
@@ -107,10 +111,10 @@ std::string profileText(const KernelProfile &p, unsigned hottest) {
       format("%llu loaded, %llu stored; %llu different", ull(t.bytesLoaded),
              ull(t.bytesStored), ull(p.distinctBytes)));
   row("lines touched",
-      format("%llu of 64 bytes (coalescing %.1f%%), %llu of 128 bytes "
-             "(traffic %.2fx the fewest)",
-             ull(t.lines64), 100 * t.coalescing(), ull(t.lines128),
-             p.trafficFactor()));
+      format("%llu of 64 bytes (coalescing %.1f%%, %.2fx the fewest bytes), "
+             "%llu of 128 bytes (%.2fx)",
+             ull(t.lines64), 100 * t.coalescing(), p.trafficFactor(64),
+             ull(t.lines128), p.trafficFactor(128)));
   row("LDS", format("%llu bytes, %llu cycles of bank conflicts",
                     ull(t.ldsBytes), ull(t.bankConflictCycles)));
   row("matrix", format("%llu passes, %.4g operations", ull(t.mfmaPasses),
@@ -174,10 +178,11 @@ std::string profileJson(const KernelProfile &p) {
       "{\"kernel\": " + quoted(p.kernel) +
       format(", \"workgroups\": %llu, \"waves\": %llu, "
              "\"distinct_bytes\": %llu, \"coalescing\": %.6f, "
-             "\"traffic_factor\": %.6f, \"estimated_seconds\": "
-             "%.6e, \"total\": {",
+             "\"traffic_factor_64\": %.6f, \"traffic_factor_128\": %.6f, "
+             "\"estimated_seconds\": %.6e, \"total\": {",
              ull(p.workgroups), ull(p.waves), ull(p.distinctBytes),
-             p.total.coalescing(), p.trafficFactor(), estimatedSeconds(p)) +
+             p.total.coalescing(), p.trafficFactor(64), p.trafficFactor(128),
+             estimatedSeconds(p)) +
       countersJson(p.total) + "}, \"instructions\": [";
   bool first = true;
   for (const InstructionProfile &in : p.instructions) {

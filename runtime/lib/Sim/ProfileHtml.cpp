@@ -178,10 +178,11 @@ std::string totals(const KernelProfile &p) {
   row("Global memory", grouped(t.bytesLoaded) + " bytes loaded, " +
                            grouped(t.bytesStored) + " stored, " +
                            grouped(p.distinctBytes) + " different");
-  row("Coalescing", format("%.1f%% of the 64-byte lines touched were asked "
-                           "for; 128-byte lines move %.2f times the fewest "
-                           "bytes",
-                           100 * t.coalescing(), p.trafficFactor()));
+  row("Coalescing",
+      format("%.1f%% of the bytes of the 64-byte lines touched "
+             "were asked for; such lines move %.2f times the "
+             "fewest bytes, 128-byte lines %.2f times",
+             100 * t.coalescing(), p.trafficFactor(64), p.trafficFactor(128)));
   row("LDS", grouped(t.ldsBytes) + " bytes, " + grouped(t.bankConflictCycles) +
                  " cycles of bank conflicts");
   row("Matrix passes", grouped(t.mfmaPasses));

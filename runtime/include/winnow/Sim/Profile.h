@@ -19,6 +19,8 @@ struct Counters {
   /// 64-byte and 128-byte lines that each instruction touched.
   uint64_t bytesLoaded = 0;
   uint64_t bytesStored = 0;
+  /// The different bytes of each instruction: lanes may share them.
+  uint64_t differentBytes = 0;
   uint64_t lines64 = 0;
   uint64_t lines128 = 0;
   uint64_t ldsBytes = 0;
@@ -33,7 +35,7 @@ struct Counters {
 
   Counters &operator+=(const Counters &other);
   uint64_t bytes() const { return bytesLoaded + bytesStored; }
-  /// Requested bytes over the bytes of the 64-byte lines that hold them, 0 to
+  /// `differentBytes` over the bytes of the 64-byte lines that hold them, 0 to
   /// 1; 1 when nothing was requested.
   double coalescing() const;
 };
@@ -61,8 +63,9 @@ struct KernelProfile {
   /// whole dwords: the fewest that it could move.
   uint64_t distinctBytes = 0;
 
-  /// Bytes of the 128-byte lines touched over `distinctBytes`.
-  double trafficFactor() const;
+  /// Bytes of the lines touched over `distinctBytes`, lines of 64 or of 128
+  /// bytes; each instruction counts the lines that it touches anew.
+  double trafficFactor(unsigned lineBytes) const;
 };
 
 /// MI355X, from AMD's data sheet: what the roofline is drawn with.
