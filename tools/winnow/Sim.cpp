@@ -5,6 +5,7 @@
 #include "SimArguments.h"
 
 #include "winnow/Runtime/Files.h"
+#include "winnow/Sim/Instructions.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ struct SimOptions {
   std::string file, kernel;
   std::vector<uint32_t> grid = {1, 1, 1}, block = {64, 1, 1};
   std::vector<std::string> arguments;
-  bool disassemble = false;
+  bool disassemble = false, instructions = false;
   sim::LaunchOptions launch;
   ObserveOptions observe;
 };
@@ -128,6 +129,12 @@ int launch(const SimOptions &options,
 }
 
 int run(const SimOptions &options) {
+  if (options.instructions) {
+    fmt::print("{}", sim::instructionTable());
+    return kFine;
+  }
+  if (options.file.empty())
+    return report(Error{"sim takes the path of a code object"}, kUsage);
   Result<std::vector<std::byte>> bytes = runtime::readFile(options.file, uint64_t(1) << 31);
   if (!bytes)
     return report(bytes.takeError());
@@ -152,8 +159,9 @@ void tool::addSimCommand(CLI::App &app, Action &action) {
   auto options = std::make_shared<SimOptions>();
   CLI::App *command = app.add_subcommand(
       "sim", "Run a kernel of any gfx950 code object on the simulated device");
-  command->add_option("FILE", options->file, "A linked amdhsa code object")
-      ->required();
+  command->add_option("FILE", options->file, "A linked amdhsa code object");
+  command->add_flag("--instructions", options->instructions,
+                    "Print the page of instructions that are simulated");
   command->add_option("--kernel", options->kernel,
                       "Which kernel; without it the kernels are listed");
   command

@@ -56,7 +56,7 @@ std::string countCell(uint64_t value) {
 const char *kStyle = R"(<style>
 :root { color-scheme: light; }
 body { font: 15px/1.45 system-ui, sans-serif; color: #1b1f24; background: #fff;
-       max-width: 1180px; margin: 2em auto; padding: 0 1.5em; }
+       max-width: 1400px; margin: 2em auto; padding: 0 1.5em; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.2em; margin-top: 2em; }
 table { border-collapse: collapse; font-size: 13px; }
 th { text-align: left; font-weight: 600; border-bottom: 1px solid #8a929b;
@@ -66,7 +66,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.code { font-family: ui-monospace, monospace; white-space: pre; }
 tr.cold td { color: #8a929b; }
 dl { display: grid; grid-template-columns: max-content auto; gap: 2px 16px; }
-dt { color: #57606a; } dd { margin: 0; }
+dt { color: #57606a; } dd { margin: 0; max-width: 56em; }
 svg text { font: 12px system-ui, sans-serif; fill: #1b1f24; }
 p.note { color: #57606a; max-width: 60em; }
 </style>
@@ -153,14 +153,18 @@ private:
                            intensity * machine.bytesPerSecond);
     line(intensity, reached, intensity, most, "#c2410c",
          "stroke-dasharray=\"3 3\"");
+    // The label goes where there is room.
+    bool isRight = x(intensity) > (kLeft + kWidth) / 2.0;
     out += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" "
-                  "fill=\"#c2410c\"/>\n<text x=\"%.1f\" y=\"%.1f\">",
-                  x(intensity), y(reached), x(intensity) + 10,
-                  y(reached) + 16 + 15 * index) +
+                  "fill=\"#c2410c\"/>\n<text x=\"%.1f\" y=\"%.1f\" "
+                  "text-anchor=\"%s\">",
+                  x(intensity), y(reached), x(intensity) + (isRight ? -10 : 10),
+                  y(reached) + (isRight ? -8 : 18) + 15 * index,
+                  isRight ? "end" : "start") +
            escaped(p.kernel) +
-           format(": %.3g op/byte, %.3g Top/s estimated (%.0f%% of the "
-                  "roof)</text>\n",
-                  intensity, reached / 1e12, 100 * reached / most);
+           format(": %.3g op/byte, %s at %.3g Top/s</text>\n", intensity,
+                  reached < 0.999 * most ? "bound by issue" : "bound by memory",
+                  reached / 1e12);
   }
 
   MachineFigures machine;
