@@ -3,7 +3,7 @@
 #include "winnow/Codegen/Compile.h"
 
 #include "Manifest.h"
-#include "ParserLimits.h"
+#include "winnow/Codegen/ParserLimits.h"
 #include "winnow/Codegen/EmitHip.h"
 #include "winnow/Codegen/Passes.h"
 #include "winnow/IR/Winnow.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ParserLimits.h"
+#include "winnow/Codegen/ParserLimits.h"
 
 #include <algorithm>
 #include <array>
