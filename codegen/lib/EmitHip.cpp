@@ -38,6 +38,8 @@ public:
       std::string &variable =
           parameter.kind == KernelParameter::Kind::Pointer
               ? pointers[parameter.argument]
+          : parameter.kind == KernelParameter::Kind::Extent
+              ? extents[{parameter.argument, parameter.axis}]
               : strides[{parameter.argument, parameter.axis}];
       variable = parameter.name;
       bool pointer = StringRef(parameter.cppType).ends_with("*");
@@ -74,6 +76,9 @@ private:
   const std::string &stride(Value memory, unsigned axis) {
     return strides[{cast<BlockArgument>(memory).getArgNumber(), axis}];
   }
+  const std::string &extent(Value memory, unsigned axis) {
+    return extents[{cast<BlockArgument>(memory).getArgNumber(), axis}];
+  }
   /// The variable that a stage defined.
   const std::string &operator[](Value value) { return variables[value]; }
 
@@ -93,7 +98,8 @@ private:
         .Case<ScoreTaskOp, LoadQueryOp, LoadKeyTilesOp, MultiplyAccumulateOp,
               MaskOp, FoldOp, ReduceOp, ForceOp, StoreScoreOp, StageYieldOp,
               SelectRowOp, LoadScoreRowOp, NarrowOp, RankOp, StoreRankingOp,
-              EmitPagesOp>([&](auto stage) {
+              EmitPagesOp, RebaseTableStageOp, RebaseSlotsStageOp,
+              InsertKeysStageOp>([&](auto stage) {
           emitCall(stage);
           return success();
         })
@@ -277,6 +283,33 @@ private:
     line("{:{}}{});", "", 11 + shape.size() + 2, pointer(op.getContextLens()));
   }
 
+  //===--- Once a step --------------------------------------------------===//
+
+  void emitCall(RebaseTableStageOp op) {
+    comment("winnow/rebase.h", "rebase_table",
+            "the entries of a row, scaled for all sides of a block.");
+    line("rebase_table<{}>({}, {}, {}, {}, {});", shape, pointer(op.getInput()),
+         stride(op.getInput(), 0), extent(op.getInput(), 1),
+         pointer(op.getOutput()), stride(op.getOutput(), 0));
+  }
+
+  void emitCall(RebaseSlotsStageOp op) {
+    comment("winnow/rebase.h", "rebase_slots",
+            "each slot to the first side of its block.");
+    line("rebase_slots<{}>({}, {}, {});", shape, pointer(op.getInput()),
+         extent(op.getInput(), 0), pointer(op.getOutput()));
+  }
+
+  void emitCall(InsertKeysStageOp op) {
+    comment("winnow/insert.h", "insert_keys",
+            "new keys, converted, to where their slots say.");
+    line("insert_keys<{}>({}, {}, {}, {}, {}, {},", shape,
+         pointer(op.getKeys()), stride(op.getKeys(), 0),
+         extent(op.getKeys(), 0), pointer(op.getSlots()),
+         pointer(op.getCache()), stride(op.getCache(), 0));
+    line("{:{}}{});", "", 12 + shape.size() + 2, stride(op.getCache(), 1));
+  }
+
   KernelOp kernel;
   std::string shape;
   std::string &text;
@@ -285,7 +318,7 @@ private:
   std::string page; // the variable of the page walk around the slices
   llvm::DenseMap<Value, std::string> variables;
   llvm::DenseMap<unsigned, std::string> pointers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, std::string> strides;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::string> strides, extents;
 };
 
 /// The constants of one kernel as a struct.

@@ -16,10 +16,25 @@ static StringRef variableOf(StringRef role) {
       .Default(role);
 }
 
-/// The templates' spelling of an element type: fp8 travels as bytes.
-static StringRef elementSpelling(Type type) {
+/// Whether the role is one of conversion, which tells formats apart by type.
+static bool isConverted(StringRef role) {
+  return role == "new_keys" || role == "cache";
+}
+
+/// The element types of conversion (templates/winnow/convert.h).
+static StringRef convertedSpelling(Type type) {
+  return llvm::TypeSwitch<Type, StringRef>(type)
+      .Case([](Float8E4M3FNType) { return "f8e4m3fn_element"; })
+      .Case([](BFloat16Type) { return "bf16_element"; })
+      .Case([](Float16Type) { return "f16_element"; })
+      .Default([](Type) { return "f32_element"; });
+}
+
+StringRef winnow::elementSpelling(Type type) {
   return llvm::TypeSwitch<Type, StringRef>(type)
       .Case<Float8E4M3FNType, Float8E5M2Type>([](Type) { return "u8"; })
+      .Case([](BFloat16Type) { return "bf16"; })
+      .Case([](Float16Type) { return "f16"; })
       .Case([](Float32Type) { return "float"; })
       .Case([](IntegerType) { return "i32"; })
       .Default([](Type) { return "void"; });
@@ -42,7 +57,8 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     std::string variable = variableOf(role).str();
     Type element = cast<MemRefType>(argument.getType()).getElementType();
     std::string pointer = isWritten(kernel, index) ? "" : "const ";
-    pointer += elementSpelling(element);
+    pointer += isConverted(role) ? convertedSpelling(element)
+                                 : elementSpelling(element);
     pointer += " *";
     parameters.push_back(
         {KernelParameter::Kind::Pointer, index, 0, variable, pointer});
@@ -50,8 +66,21 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
       parameters.push_back({KernelParameter::Kind::Stride, index, axis,
                             variable + suffix.str(), "i64"});
     };
-    if (role == "index_table" || role == "attn_table" || role == "pages")
+    auto extent = [&](unsigned axis, StringRef suffix) {
+      parameters.push_back({KernelParameter::Kind::Extent, index, axis,
+                            variable + suffix.str(), "i64"});
+    };
+    if (role == "index_table" || role == "attn_table" || role == "pages" ||
+        role == "table" || role == "rebased_table" || role == "new_keys")
       stride(0, "_stride");
+    if (role == "table")
+      extent(1, "_columns");
+    if (role == "slots" || role == "new_keys")
+      extent(0, "_count");
+    if (role == "cache") {
+      stride(0, "_page_stride");
+      stride(1, "_token_stride");
+    }
     if (role == "score")
       stride(0, "_head_stride");
     if (role == "selection") {

@@ -21,13 +21,14 @@ using runtime::Extent;
 // gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
 static constexpr int64_t kWaveLanes = 64;
 
-/// The formula of a map's result; `s0` is the number of requests.
-static Expression toExpression(AffineExpr affine) {
+/// The formula of a map's result; `s0` is what `symbol` names.
+static Expression toExpression(AffineExpr affine,
+                               const std::string &symbol = "requests") {
   if (auto constant = dyn_cast<AffineConstantExpr>(affine))
     return Expression(constant.getValue());
   auto binary = dyn_cast<AffineBinaryOpExpr>(affine);
   if (!binary) // The verifiers allow one symbol and no dimension.
-    return Expression("requests");
+    return Expression(symbol);
   Expression::Kind kind;
   switch (binary.getKind()) {
   case AffineExprKind::Add:
@@ -46,14 +47,26 @@ static Expression toExpression(AffineExpr affine) {
     kind = Expression::Kind::Mod;
     break;
   }
-  return Expression(kind, toExpression(binary.getLHS()),
-                    toExpression(binary.getRHS()));
+  return Expression(kind, toExpression(binary.getLHS(), symbol),
+                    toExpression(binary.getRHS(), symbol));
 }
 
 static std::optional<runtime::DType> dtypeOf(Type type) {
   std::string spelling;
   llvm::raw_string_ostream(spelling) << type;
   return runtime::parseDType(spelling);
+}
+
+static runtime::KernelArgument::Kind argumentKind(KernelParameter::Kind kind) {
+  switch (kind) {
+  case KernelParameter::Kind::Pointer:
+    return runtime::KernelArgument::Kind::Tensor;
+  case KernelParameter::Kind::Stride:
+    return runtime::KernelArgument::Kind::Stride;
+  case KernelParameter::Kind::Extent:
+    return runtime::KernelArgument::Kind::Extent;
+  }
+  llvm_unreachable("all kinds are handled");
 }
 
 namespace {
@@ -72,8 +85,11 @@ public:
 
     names.resize(entry.getNumArguments());
     for (auto launch : entry.getOps<LaunchOp>())
-      if (failed(nameMemory(launch)))
+      if (!isStep(launch) && failed(nameMemory(launch)))
         return failure();
+    for (auto launch : entry.getOps<LaunchOp>())
+      if (isStep(launch))
+        addStep(launch);
     for (BlockArgument argument : entry.getArguments())
       if (failed(describeArgument(argument)))
         return failure();
@@ -91,6 +107,9 @@ public:
     names.resize(entry.getNumArguments());
     for (Operation &op : entry.getBody().front())
       nameOperands(&op);
+    for (Operation &op : entry.getBody().front())
+      if (isStepOp(&op))
+        addStep(&op);
     for (BlockArgument argument : entry.getArguments())
       if (failed(describeArgument(argument)))
         return failure();
@@ -119,7 +138,7 @@ private:
     auto name = [&](Value value, StringRef role, bool isWritten = false) {
       if (auto argument = dyn_cast<BlockArgument>(value))
         names[argument.getArgNumber()] = role.str();
-      written[role] |= isWritten;
+      (isWritten ? written : read)[role] = true;
     };
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](UniformRowsOp rows) { name(rows.getLens(), "seq_lens"); })
@@ -143,6 +162,96 @@ private:
         });
   }
 
+  bool isStep(LaunchOp launch) {
+    return isa<RebaseTableStageOp, RebaseSlotsStageOp, InsertKeysStageOp>(
+        kernelOf(launch).getBody()->front());
+  }
+
+  /// Notes an operation of a step, the last of whose operands it writes.
+  /// What the indexer uses too has its name already; what only steps use is
+  /// named by the first of them.
+  void addStep(StringRef operation, ValueRange operands,
+               ArrayRef<StringRef> roles, int64_t sides, int64_t blockSize) {
+    runtime::Step step;
+    step.operation = operation.str();
+    step.sides = sides;
+    step.blockSize = blockSize;
+    for (auto [index, operand] : llvm::enumerate(operands)) {
+      unsigned number = cast<BlockArgument>(operand).getArgNumber();
+      if (names[number].empty()) {
+        std::string name = roles[index].str();
+        for (unsigned i = 2; llvm::is_contained(names, name); ++i)
+          name = (roles[index] + "_" + Twine(i)).str();
+        names[number] = name;
+        stepArguments.insert(number);
+      }
+      (index + 1 == operands.size() ? written : read)[names[number]] = true;
+      step.operands.push_back(names[number]);
+    }
+    result.steps.push_back(std::move(step));
+  }
+
+  static constexpr StringLiteral kTableRoles[] = {"table", "rebased_table"};
+  static constexpr StringLiteral kSlotRoles[] = {"slots", "rebased_slots"};
+  static constexpr StringLiteral kInsertRoles[] = {"new_keys", "new_slots",
+                                                   "cache"};
+  static SmallVector<StringRef> list(ArrayRef<StringLiteral> roles) {
+    return SmallVector<StringRef>(roles.begin(), roles.end());
+  }
+
+  void addStep(LaunchOp launch) {
+    KernelOp kernel = kernelOf(launch);
+    int64_t sides = kernel.getShapeConstant("kSides").value_or(1);
+    int64_t blockSize = kernel.getShapeConstant("kBlockSize").value_or(1);
+    llvm::TypeSwitch<Operation *>(&kernel.getBody()->front())
+        .Case([&](RebaseTableStageOp) {
+          addStep("rebase_table", launch.getArguments(), list(kTableRoles),
+                  sides, blockSize);
+        })
+        .Case([&](RebaseSlotsStageOp) {
+          addStep("rebase_slots", launch.getArguments(), list(kSlotRoles),
+                  sides, blockSize);
+        })
+        .Case([&](InsertKeysStageOp) {
+          addStep("insert_keys", launch.getArguments(), list(kInsertRoles),
+                  sides, blockSize);
+        });
+  }
+
+  void addStep(Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](RebaseTableOp step) {
+          addStep("rebase_table", step->getOperands(), list(kTableRoles),
+                  step.getSides(), 1);
+        })
+        .Case([&](RebaseSlotsOp step) {
+          addStep("rebase_slots", step->getOperands(), list(kSlotRoles),
+                  step.getSides(), step.getBlockSize());
+        })
+        .Case([&](InsertKeysOp step) {
+          addStep("insert_keys", step->getOperands(), list(kInsertRoles), 1,
+                  step.getCache().getType().getDimSize(1));
+        });
+  }
+
+  /// The symbol that a launch is sized by.
+  std::string sizeOf(Value value) {
+    auto extent = value.getDefiningOp<ExtentOp>();
+    if (!extent)
+      return "requests";
+    auto argument = cast<BlockArgument>(extent.getMemory());
+    const std::string &name = names[argument.getArgNumber()];
+    std::string symbol = name + "_" + std::to_string(extent.getAxis());
+    auto isSymbol = [&](const runtime::SymbolDefinition &definition) {
+      return definition.name == symbol;
+    };
+    if (llvm::none_of(result.symbols, isSymbol))
+      result.symbols.push_back(
+          {symbol, runtime::ArgumentAxis{
+                       name, static_cast<int64_t>(extent.getAxis())}});
+    return symbol;
+  }
+
   KernelOp kernelOf(LaunchOp launch) {
     return SymbolTable::lookupNearestSymbolFrom<KernelOp>(
         launch, launch.getKernelAttr());
@@ -163,7 +272,7 @@ private:
                  << "' at once; each needs an argument of its own (a caller "
                     "may pass one buffer for two that are only read)";
         name = role;
-        written[name] |= isWritten(kernel, index);
+        (isWritten(kernel, index) ? written : read)[name] = true;
         continue;
       }
       auto workspace = memory.getDefiningOp<WorkspaceOp>();
@@ -253,9 +362,10 @@ private:
         {"selection", runtime::Role::Selection},
         {"pages", runtime::Role::Pages},
         {"ctx", runtime::Role::Contexts}};
+    bool isStepArgument = stepArguments.contains(value.getArgNumber());
     const auto *known =
         llvm::find_if(roles, [&](auto &pair) { return pair.first == role; });
-    if (known == std::end(roles))
+    if (known == std::end(roles) && !isStepArgument)
       return entry.emitOpError("argument ")
              << value.getArgNumber() << " is used by no stage of a kernel";
 
@@ -267,9 +377,10 @@ private:
     if (result.argument(role))
       return entry.emitOpError("argument ")
              << value.getArgNumber() << " is the second '" << role << "'";
-    argument.role = known->second;
-    argument.access =
-        written[role] ? runtime::Access::Write : runtime::Access::Read;
+    argument.role = isStepArgument ? runtime::Role::Step : known->second;
+    argument.access = !written[role] ? runtime::Access::Read
+                      : !read[role]  ? runtime::Access::Write
+                                     : runtime::Access::ReadWrite;
     std::optional<runtime::DType> dtype = dtypeOf(type.getElementType());
     if (!dtype)
       return entry.emitOpError("argument ")
@@ -277,11 +388,14 @@ private:
              << type.getElementType() << ", which no bundle can state";
     argument.dtype = *dtype;
     for (auto [axis, size] : llvm::enumerate(type.getShape()))
-      argument.shape.push_back(ShapedType::isDynamic(size) ||
-                                       followsRequests(role, axis)
-                                   ? extentOf(role, axis)
-                                   : Extent::exactly(size));
-    bool strided = role == "index_table" || role == "attn_table" ||
+      argument.shape.push_back(
+          isStepArgument ? (ShapedType::isDynamic(size) ? Extent::any()
+                                                        : Extent::exactly(size))
+          : ShapedType::isDynamic(size) || followsRequests(role, axis)
+              ? extentOf(role, axis)
+              : Extent::exactly(size));
+    bool strided = (isStepArgument && type.getRank() > 1) ||
+                   role == "index_table" || role == "attn_table" ||
                    role == "selection" || role == "pages";
     argument.layout =
         strided ? runtime::Layout::Rows : runtime::Layout::Contiguous;
@@ -290,6 +404,8 @@ private:
   }
 
   void describeSymbols() {
+    if (!result.argument("seq_lens")) // steps alone
+      return;
     result.symbols.push_back(
         {"requests", runtime::ArgumentAxis{"seq_lens", 0}});
     if (isRagged())
@@ -309,8 +425,9 @@ private:
     runtime::Launch launch;
     launch.kernel = kernel.getSymName().str();
     launch.source = source;
+    std::string symbol = sizeOf(op.getRequests());
     for (auto [axis, size] : llvm::enumerate(kernel.getGrid().getResults()))
-      launch.grid[axis] = toExpression(size);
+      launch.grid[axis] = toExpression(size, symbol);
     launch.block = {static_cast<int64_t>(kernel.getWaves()) * kWaveLanes, 1, 1};
     for (const KernelParameter &parameter : kernelParameters(kernel)) {
       Value memory = op.getArguments()[parameter.argument];
@@ -318,11 +435,8 @@ private:
       std::string name = argument
                              ? names[argument.getArgNumber()]
                              : workspaces[memory.getDefiningOp<WorkspaceOp>()];
-      bool pointer = parameter.kind == KernelParameter::Kind::Pointer;
-      launch.arguments.push_back({pointer
-                                      ? runtime::KernelArgument::Kind::Tensor
-                                      : runtime::KernelArgument::Kind::Stride,
-                                  name, parameter.axis});
+      launch.arguments.push_back(
+          {argumentKind(parameter.kind), name, parameter.axis});
     }
     result.launches.push_back(std::move(launch));
   }
@@ -332,7 +446,8 @@ private:
   unsigned rowAxis = 1; // of the stored selection
   runtime::Entry result;
   SmallVector<std::string> names; // of the entry's arguments: their roles
-  llvm::StringMap<bool> written;
+  llvm::StringMap<bool> written, read;
+  llvm::SmallDenseSet<unsigned> stepArguments; // that no indexer uses
   llvm::DenseMap<Operation *, std::string> workspaces;
 };
 

@@ -68,6 +68,7 @@ template <typename Op> LogicalResult claim(Op &slot, Op op) {
 FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
   Description description;
   description.entry = entry;
+  bool hasSteps = false;
   for (Operation &op : entry.getBody().front().without_terminator()) {
     auto lowering = op.getAttrOfType<StringAttr>(kLoweringAttr);
     if (!lowering)
@@ -76,6 +77,10 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     if (lowering.getValue() != "mfma")
       return op.emitOpError("has the lowering ")
              << lowering << ", which this scheduler does not know; known: mfma";
+    if (isStepOp(&op)) { // of no indexer: a kernel of its own
+      hasSteps = true;
+      continue;
+    }
     LogicalResult claimed =
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
             .Case([&](UniformRowsOp o) { return claim(description.rows, o); })
@@ -91,8 +96,11 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     if (failed(claimed))
       return failure();
   }
-  if (!description.rows || !description.score || !description.topk ||
-      (!description.store && !description.remap))
+  bool hasIndexer = description.rows || description.score || description.topk ||
+                    description.store || description.remap;
+  if (!(hasSteps && !hasIndexer) &&
+      (!description.rows || !description.score || !description.topk ||
+       (!description.store && !description.remap)))
     return entry.emitOpError("has no complete indexer; needed: uniform_rows, "
                              "block_score, topk, and store_selection or "
                              "remap_pages");
@@ -276,8 +284,14 @@ struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
         return signalPassFailure();
       descriptions.push_back(*description);
     }
-    for (Description &description : descriptions)
-      PlanBuilder(description, arch).build();
+    for (Description &description : descriptions) {
+      if (description.score)
+        PlanBuilder(description, arch).build();
+      else // steps alone
+        description.entry->setAttr(
+            kFactsAttr, factsToAttribute(&getContext(), description.facts));
+      scheduleSteps(description.entry, arch);
+    }
   }
 };
 

@@ -39,6 +39,11 @@ struct Description {
   }
 };
 
+/// Turns the operations of a step (rebase_table, rebase_slots, insert_keys),
+/// which have a lowering, into kernels and launches where they stand: before
+/// those of the indexer, which read what these write.
+void scheduleSteps(func::FuncOp entry, StringRef arch);
+
 /// Makes kernels of one entry.
 class KernelBuilder {
 public:

@@ -167,9 +167,12 @@ private:
         } else {
           json["kind"] = "i64";
           json["value"] = argument.value;
-          json["meaning"] =
-              "stride of '" + argument.source.tensor + "' in axis " +
-              std::to_string(argument.source.axis) + ", in elements";
+          const bool isStride =
+              argument.source.kind == runtime::KernelArgument::Kind::Stride;
+          json["meaning"] = std::string(isStride ? "stride" : "extent") +
+                            " of '" + argument.source.tensor + "' in axis " +
+                            std::to_string(argument.source.axis) +
+                            (isStride ? ", in elements" : "");
         }
         arguments.push_back(std::move(json));
       }

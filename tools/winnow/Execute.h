@@ -32,8 +32,12 @@ struct LaunchRecord {
   std::chrono::microseconds time{0};
 };
 
-/// Runs the reference: selection, page table and, where the entry has a score
-/// workspace, the exact scores rounded to f32 are written as a kernel would.
+/// Runs the operations of a step by the reference.
+Status runStepsOnHost(Call &call);
+
+/// Runs the reference: the steps, selection, page table and, where the entry
+/// has a score workspace, the exact scores rounded to f32 are written as a
+/// kernel would.
 Status runOnHost(Call &call);
 
 /// How launches are simulated; each as in sim::LaunchOptions.

@@ -61,6 +61,22 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
   FactReader facts(entry);
   Indexer indexer;
   indexer.entry = &entry;
+  for (const runtime::Step &step : entry.steps) {
+    StepCall call;
+    call.kind = step.operation == "rebase_table"   ? StepCall::Kind::RebaseTable
+                : step.operation == "rebase_slots" ? StepCall::Kind::RebaseSlots
+                                                   : StepCall::Kind::InsertKeys;
+    call.sides = step.sides;
+    call.blockSize = step.blockSize;
+    for (const std::string &name : step.operands)
+      for (size_t i = 0; i < entry.arguments.size(); ++i)
+        if (entry.arguments[i].name == name)
+          call.operands.push_back(static_cast<int>(i));
+    indexer.steps.push_back(std::move(call));
+  }
+  if (!indexer.steps.empty() && entry.indexOf(Role::Query) < 0 &&
+      entry.indexOf(Role::SeqLens) < 0)
+    return indexer;
   indexer.heads = facts.number("index_heads", 1);
   indexer.headDim = facts.number("head_dim", 1);
   indexer.blockSize = facts.number("block_size", 1);
@@ -148,7 +164,16 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
   return indexer;
 }
 
+int Indexer::sourceOf(int argument) const {
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (step->kind != StepCall::Kind::InsertKeys && step->output() == argument)
+      argument = step->operands.front();
+  return argument;
+}
+
 std::optional<int64_t> Indexer::fixedRequests() const {
+  if (!selects())
+    return std::nullopt;
   const runtime::Extent &extent = entry->arguments[lens].shape[0];
   if (extent.kind != runtime::Extent::Kind::Exactly ||
       extent.value.kind != runtime::Expression::Kind::Constant)
@@ -158,15 +183,38 @@ std::optional<int64_t> Indexer::fixedRequests() const {
 
 namespace {
 
+/// How large a call is, where its manifest leaves that open.
+struct Sizes {
+  int64_t requests = 0, pages = 0, rows = 0;
+};
+
+/// An extent that may be anything.
+int64_t openExtent(const Indexer &indexer,
+                   const runtime::TensorArgument &argument, size_t axis,
+                   const Sizes &sizes) {
+  if (argument.role == Role::Query)
+    return sizes.rows;
+  if (argument.role != Role::Step || argument.shape.size() == 3)
+    return sizes.pages;
+  const bool isTable =
+      argument.shape.size() == 2 && argument.dtype == runtime::DType::I32;
+  if (isTable)
+    // No multiple of anything, so that a row's end shows.
+    return axis == 0           ? sizes.requests
+           : indexer.selects() ? indexer.maxBlocks
+                               : 1237;
+  return 7 * sizes.requests + 1; // new tokens
+}
+
 /// The extents that one argument gets: what the manifest asks for, exactly.
-Result<runtime::TensorView> shapeOf(const runtime::TensorArgument &argument,
+Result<runtime::TensorView> shapeOf(const Indexer &indexer,
+                                    const runtime::TensorArgument &argument,
                                     const runtime::Symbols &symbols,
-                                    int64_t pages, int64_t rows) {
+                                    const Sizes &sizes) {
   std::vector<int64_t> extents;
   for (const runtime::Extent &extent : argument.shape) {
     if (extent.kind == runtime::Extent::Kind::Any) {
-      // Nothing else tells how many pages there are, and ragged rows.
-      extents.push_back(argument.role == Role::Query ? rows : pages);
+      extents.push_back(openExtent(indexer, argument, extents.size(), sizes));
       continue;
     }
     Result<int64_t> value = runtime::evaluate(extent.value, symbols);
@@ -266,24 +314,32 @@ private:
   Status status;
 };
 
-/// The symbols of a call with that many requests and, if ragged, rows, without
-/// its tensors.
-Result<runtime::Symbols> symbolsOf(const runtime::Entry &entry,
-                                   int64_t requests, int64_t rows) {
+/// The symbols of a call of that size, without its tensors.
+Result<runtime::Symbols> symbolsOf(const Indexer &indexer, const Sizes &sizes) {
+  const runtime::Entry &entry = *indexer.entry;
   runtime::Symbols symbols;
   for (const runtime::SymbolDefinition &definition : entry.symbols) {
-    const auto *axis = std::get_if<runtime::ArgumentAxis>(&definition.source);
-    if (axis) {
+    if (const auto *axis =
+            std::get_if<runtime::ArgumentAxis>(&definition.source)) {
       const runtime::TensorArgument *argument = entry.argument(axis->argument);
-      if (argument && argument->role == Role::SeqLens)
-        symbols[definition.name] = requests;
-      else if (argument && argument->role == Role::Query && axis->axis == 0)
-        symbols[definition.name] = rows;
-      else
+      if (argument && argument->role == Role::SeqLens) {
+        symbols[definition.name] = sizes.requests;
+        continue;
+      }
+      if (!argument ||
+          static_cast<size_t>(axis->axis) >= argument->shape.size())
         return Error{"symbol '" + definition.name + "' comes from '" +
-                     axis->argument +
-                     "', which says nothing about the number of requests or "
-                     "rows"};
+                     axis->argument + "', which has no such axis"};
+      const runtime::Extent &extent = argument->shape[axis->axis];
+      if (extent.kind == runtime::Extent::Kind::Any) {
+        symbols[definition.name] =
+            openExtent(indexer, *argument, axis->axis, sizes);
+        continue;
+      }
+      Result<int64_t> value = runtime::evaluate(extent.value, symbols);
+      if (!value)
+        return Error{"symbol '" + definition.name + "': " + value.message()};
+      symbols[definition.name] = *value;
       continue;
     }
     Result<int64_t> value = runtime::evaluate(
@@ -300,9 +356,10 @@ Result<runtime::Symbols> symbolsOf(const runtime::Entry &entry,
 Result<Call> Call::make(const Indexer &indexer, int64_t requests, int64_t pages,
                         int64_t rows) {
   const runtime::Entry &entry = *indexer.entry;
+  const Sizes sizes{requests, pages, rows};
   Call call;
   call.indexer = &indexer;
-  Result<runtime::Symbols> symbols = symbolsOf(entry, requests, rows);
+  Result<runtime::Symbols> symbols = symbolsOf(indexer, sizes);
   if (!symbols)
     return symbols.takeError();
   call.symbols = *symbols;
@@ -323,7 +380,8 @@ Result<Call> Call::make(const Indexer &indexer, int64_t requests, int64_t pages,
     return {};
   };
   for (const runtime::TensorArgument &argument : entry.arguments) {
-    Result<runtime::TensorView> view = shapeOf(argument, *symbols, pages, rows);
+    Result<runtime::TensorView> view =
+        shapeOf(indexer, argument, *symbols, sizes);
     if (!view)
       return view.takeError();
     if (Status status = add(call.arguments, argument.name, *view); !status)
@@ -339,14 +397,21 @@ Result<Call> Call::make(const Indexer &indexer, int64_t requests, int64_t pages,
         !status)
       return status.takeError();
   }
-  if (Status status = ExtentCheck(call).run(requests, rows, pages); !status)
+  if (Status status = indexer.selects()
+                          ? ExtentCheck(call).run(requests, rows, pages)
+                          : Status();
+      !status)
     return status.takeError();
   return call;
 }
 
-int64_t Call::requests() const { return arguments[indexer->lens].extent(0); }
+int64_t Call::requests() const {
+  return indexer->selects() ? arguments[indexer->lens].extent(0) : 0;
+}
 
 reference::Rows Call::rows() const {
+  if (!indexer->selects())
+    return {};
   reference::Rows rows{arguments[indexer->lens].as<int32_t, 1>(),
                        indexer->queryLen, indexer->blockSize};
   if (indexer->ragged())

@@ -15,8 +15,20 @@
 
 namespace winnow::tool {
 
+/// An operation of a step, its operands as indices of the entry's arguments.
+struct StepCall {
+  enum class Kind { RebaseTable, RebaseSlots, InsertKeys };
+  Kind kind = Kind::RebaseTable;
+  std::vector<int> operands; ///< the last is written
+  int64_t sides = 1, blockSize = 1;
+
+  int output() const { return operands.back(); }
+};
+
 struct Indexer {
   const runtime::Entry *entry = nullptr;
+  /// What runs before the indexer; an entry may hold these alone.
+  std::vector<StepCall> steps;
   int64_t heads = 0, headDim = 0, blockSize = 0, keep = 0;
   int64_t queryLen = 0;  ///< 0 where the rows are ragged
   int64_t maxBlocks = 0; ///< of the longest sequence in the bounds
@@ -32,6 +44,10 @@ struct Indexer {
   int scores = -1; ///< index of the workspace with the scores
 
   bool ragged() const { return cuSeqlens >= 0; }
+  /// Whether there is an indexer; without one only `steps` means anything.
+  bool selects() const { return query >= 0; }
+  /// The argument that holds, before the steps run, what `argument` is made of.
+  int sourceOf(int argument) const;
 
   /// From the facts and arguments of an entry; an error names what is missing.
   static Result<Indexer> of(const runtime::Entry &entry);

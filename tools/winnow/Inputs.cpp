@@ -55,6 +55,11 @@ bool encode(DType dtype, float value, std::byte *to) {
     std::memcpy(to, &code, sizeof code);
     return true;
   }
+  case DType::F16: {
+    const uint16_t code = reference::encodeF16(value);
+    std::memcpy(to, &code, sizeof code);
+    return true;
+  }
   case DType::F32:
     std::memcpy(to, &value, sizeof value);
     return true;
@@ -220,6 +225,87 @@ std::vector<int32_t> tool::raggedLengths(int64_t requests, int64_t context,
   return lengths;
 }
 
+namespace {
+
+/// Inputs of the operations of a step that nothing has filled yet.
+Status fillSteps(Call &call, Random &random) {
+  const Indexer &indexer = *call.indexer;
+  // Slots stay within the caches after all sides are counted.
+  int64_t sides = 1;
+  for (const StepCall &step : indexer.steps)
+    if (step.kind == StepCall::Kind::RebaseSlots)
+      sides *= step.sides;
+  std::vector<bool> filled(call.arguments.size());
+  if (indexer.selects()) {
+    filled[indexer.sourceOf(indexer.indexTable)] = true;
+    if (indexer.remap)
+      filled[indexer.sourceOf(indexer.attnTable)] = true;
+  }
+  auto isOpen = [&](int argument) {
+    const bool open =
+        !filled[argument] &&
+        indexer.entry->arguments[argument].role == runtime::Role::Step;
+    filled[argument] = true;
+    return open;
+  };
+  auto fillSlots = [&](int argument, int64_t places) {
+    auto slots = call.arguments[argument].as<int32_t, 1>();
+    const int64_t count = std::min(slots.extents[0], places);
+    const std::vector<int32_t> own = distinct(count, places, random);
+    for (int64_t i = 0; i < slots.extents[0]; ++i)
+      slots(i) = i >= count || random.below(8) == 0
+                     ? -1 - static_cast<int32_t>(random.below(3))
+                     : own[i];
+  };
+  // What is inserted says first how many places there are.
+  for (const StepCall &step : indexer.steps) {
+    if (step.kind != StepCall::Kind::InsertKeys)
+      continue;
+    HostTensor &keys = call.arguments[step.operands[0]];
+    const HostTensor &cache = call.arguments[step.output()];
+    if (isOpen(indexer.sourceOf(step.operands[1])))
+      fillSlots(indexer.sourceOf(step.operands[1]),
+                cache.extent(0) * step.blockSize / sides);
+    filled[step.operands[1]] = true;
+    if (!isOpen(step.operands[0]))
+      continue;
+    const Bell bell(keys.view.dtype);
+    if (!bell)
+      return Error{"random keys of type " +
+                   std::string(runtime::dtypeName(keys.view.dtype)) +
+                   " are not made; give them with --input"};
+    const int64_t width = runtime::byteWidth(keys.view.dtype);
+    const int64_t count = static_cast<int64_t>(keys.bytes.size()) / width;
+    bell.fill(keys.bytes.data(), count, random);
+    // What conversion finds hard: the ends of the range, ties, tiny numbers.
+    constexpr float hard[] = {448.0f,   464.0f,  -480.0f, 0x1p-9f, 0x1p-10f,
+                              0x1p-14f, 1.0625f, -0.0f,   30000.0f};
+    for (int64_t i = 0; i < count;
+         i += 1 + static_cast<int64_t>(random.below(9)))
+      if (const uint64_t pick = random.below(std::size(hard) + 1);
+          pick < std::size(hard))
+        encode(keys.view.dtype, hard[pick], &keys.bytes[i * width]);
+      else // every bit set: a NaN in each format
+        std::memset(&keys.bytes[i * width], 0xff, width);
+  }
+  for (const StepCall &step : indexer.steps) {
+    const int input = step.operands[0];
+    if (step.kind == StepCall::Kind::InsertKeys || !isOpen(input))
+      continue;
+    if (step.kind == StepCall::Kind::RebaseSlots) {
+      fillSlots(input, 1 << 20);
+      continue;
+    }
+    auto table = call.arguments[input].as<int32_t, 2>();
+    for (int64_t row = 0; row < table.extents[0]; ++row)
+      for (int64_t j = 0; j < table.extents[1]; ++j)
+        table(row, j) = static_cast<int32_t>(random.below(1 << 20)) - 16;
+  }
+  return {};
+}
+
+} // namespace
+
 std::vector<int32_t> tool::raggedNewTokens(const Indexer &indexer,
                                            const std::vector<int32_t> &lengths,
                                            uint64_t seed) {
@@ -267,6 +353,14 @@ Result<Call> tool::randomCall(const Indexer &indexer, const Lengths &given,
     return offsets.takeError();
   Random random(seed);
   const auto requests = static_cast<int64_t>(lengths.size());
+  if (!indexer.selects()) { // steps alone
+    Result<Call> call = Call::make(indexer, requests, 5 * requests + 3);
+    if (!call)
+      return call;
+    if (Status status = fillSteps(*call, random); !status)
+      return status.takeError();
+    return call;
+  }
   reference::Rows rows{
       reference::View<const int32_t, 1>(lengths.data(), {requests}),
       indexer.queryLen, indexer.blockSize};
@@ -306,18 +400,23 @@ Result<Call> tool::randomCall(const Indexer &indexer, const Lengths &given,
   for (int32_t page : own)
     keyBell.fill(&keys.bytes[page * keys.view.strides[0] * width],
                  indexer.blockSize * indexer.headDim, random);
-  fillTable(call->arguments[indexer.indexTable], rows, own);
+  fillTable(call->arguments[indexer.sourceOf(indexer.indexTable)], rows, own);
   plantPastTheEnd(*call, own);
   if (indexer.remap) {
     // The attention's cache is another: more pages, in another order.
-    fillTable(call->arguments[indexer.attnTable], rows,
+    fillTable(call->arguments[indexer.sourceOf(indexer.attnTable)], rows,
               distinct(used, 2 * used + 3, random));
   }
+  if (Status status = fillSteps(*call, random); !status)
+    return status.takeError();
   return call;
 }
 
 Result<Call> tool::callFromFile(const Indexer &indexer,
                                 const std::string &path) {
+  if (!indexer.steps.empty())
+    return Error{path + ": '" + indexer.entry->name +
+                 "' rebases or inserts, which is run on random inputs only"};
   Result<std::vector<SafeTensor>> file = readSafetensors(path);
   if (!file)
     return file.takeError();

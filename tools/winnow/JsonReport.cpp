@@ -131,6 +131,7 @@ Json verdictJson(const RunReport &report) {
               {"scores", part(report.verdict->scores)},
               {"selection", part(report.verdict->selection)},
               {"page_table", part(report.verdict->pages)},
+              {"steps", part(report.verdict->steps)},
               {"untouched", comparisonJson(report.verdict->untouched)}};
 }
 

@@ -126,6 +126,16 @@ std::string rowText(const Call &call) {
 void addInputs(Lines &lines, const RunReport &report) {
   const Call &call = report.call;
   const Indexer &indexer = *call.indexer;
+  if (!indexer.selects()) {
+    std::string tensors;
+    for (size_t i = 0; i < call.arguments.size(); ++i)
+      tensors +=
+          fmt::format("{}{} {} {}", i ? ", " : "", call.arguments[i].name,
+                      runtime::dtypeName(call.arguments[i].view.dtype),
+                      call.arguments[i].view.shapeText());
+    lines.add("inputs", fmt::format("{}; seed {}", tensors, report.seed));
+    return;
+  }
   const auto lens = call.arguments[indexer.lens].as<int32_t, 1>();
   std::string contexts;
   constexpr int64_t shown = 12;
@@ -289,10 +299,12 @@ void addCheck(Lines &lines, const Verdict &verdict) {
   examples(verdict.scores);
   examples(verdict.selection);
   examples(verdict.pages);
+  examples(verdict.steps);
   examples(verdict.untouched);
   part("scores", verdict.scores);
   part("selection", verdict.selection);
   part("page table", verdict.pages);
+  part("steps", verdict.steps);
   part("untouched memory", verdict.untouched);
   lines.add("check",
             fmt::format("{}: {}",

@@ -5,8 +5,47 @@
 using namespace winnow;
 using namespace winnow::tool;
 
+Status tool::runStepsOnHost(Call &call) {
+  for (const StepCall &step : call.indexer->steps) {
+    HostTensor &first = call.arguments[step.operands[0]];
+    HostTensor &last = call.arguments[step.output()];
+    reference::Problem problem;
+    switch (step.kind) {
+    case StepCall::Kind::RebaseTable:
+      problem = reference::rebaseTable(std::as_const(first).as<int32_t, 2>(),
+                                       step.sides, last.as<int32_t, 2>());
+      break;
+    case StepCall::Kind::RebaseSlots:
+      problem = reference::rebaseSlots(std::as_const(first).as<int32_t, 1>(),
+                                       step.blockSize, step.sides,
+                                       last.as<int32_t, 1>());
+      break;
+    case StepCall::Kind::InsertKeys: {
+      const reference::NumberView keys = first.asNumbers();
+      const reference::NumberView cache = last.asNumbers();
+      problem = reference::insertKeys(
+          // [tokens, D] as one page of tokens.
+          {keys.data,
+           keys.format,
+           {1, keys.extents[0], keys.extents[1]},
+           {0, keys.strides[0], keys.strides[1]}},
+          std::as_const(call.arguments[step.operands[1]]).as<int32_t, 1>(),
+          {last.bytes.data(), cache.format, cache.extents, cache.strides});
+      break;
+    }
+    }
+    if (problem)
+      return Error{"'" + last.name + "': " + *problem};
+  }
+  return {};
+}
+
 Status tool::runOnHost(Call &call) {
   const Indexer &indexer = *call.indexer;
+  if (Status status = runStepsOnHost(call); !status)
+    return status;
+  if (!indexer.selects())
+    return {};
   const reference::Rows rows = call.rows();
   reference::ExactScores exact;
   if (reference::Problem problem = reference::blockScore(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Verify.h"
 
+#include "Execute.h"
+
 #include <algorithm>
 
 using namespace winnow;
@@ -44,11 +46,21 @@ public:
   Result<Verdict> run() {
     Verdict verdict;
     // From the inputs as they were: a kernel may have ruined its own.
+    Call stepped = before;
+    if (Status status = runStepsOnHost(stepped); !status)
+      return Error{"the reference refuses the inputs: " + status.message()};
+    if (!indexer.steps.empty())
+      verdict.steps = steps(stepped);
+    if (!indexer.selects()) {
+      inputs(verdict.untouched);
+      return verdict;
+    }
+    const std::vector<HostTensor> &arguments = stepped.arguments;
     if (reference::Problem problem = reference::blockScore(
-            before.rows(), before.arguments[indexer.query].asNumbers(),
-            before.arguments[indexer.keys].asNumbers(),
-            before.arguments[indexer.indexTable].as<int32_t, 2>(),
-            indexer.score, exact))
+            before.rows(), arguments[indexer.query].asNumbers(),
+            arguments[indexer.keys].asNumbers(),
+            arguments[indexer.indexTable].as<int32_t, 2>(), indexer.score,
+            exact))
       return Error{"the reference refuses the inputs: " + *problem};
     inputs(verdict.untouched);
     if (!verdict.untouched.ok())
@@ -71,6 +83,36 @@ private:
   reference::View<const int32_t, 3>
   asSelection(const std::vector<int32_t> &storage) const {
     return {storage.data(), {indexer.heads, rows.rows(), indexer.keep}};
+  }
+
+  Comparison steps(const Call &stepped) const {
+    Comparison comparison;
+    std::vector<bool> seen(after.arguments.size());
+    for (const StepCall &step : indexer.steps) {
+      if (seen[step.output()])
+        continue;
+      seen[step.output()] = true;
+      const HostTensor &got = after.arguments[step.output()];
+      const HostTensor &wanted = stepped.arguments[step.output()];
+      const int64_t width = runtime::byteWidth(got.view.dtype);
+      for (size_t i = 0; i < got.bytes.size(); i += width) {
+        ++comparison.checked;
+        if (!std::equal(&got.bytes[i], &got.bytes[i] + width, &wanted.bytes[i]))
+          comparison.add({got.name + " element " + std::to_string(i / width),
+                          hex(&got.bytes[i], width),
+                          hex(&wanted.bytes[i], width)});
+      }
+    }
+    return comparison;
+  }
+
+  static std::string hex(const std::byte *bytes, int64_t width) {
+    std::string text = "0x";
+    for (int64_t i = width; i-- > 0;)
+      for (int shift : {4, 0})
+        text +=
+            "0123456789abcdef"[std::to_integer<int>(bytes[i]) >> shift & 15];
+    return text;
   }
 
   void inputs(Comparison &untouched) const {
@@ -189,7 +231,7 @@ private:
 
 bool Verdict::ok() const {
   return (!scores || scores->ok()) && (!selection || selection->ok()) &&
-         (!pages || pages->ok()) && untouched.ok();
+         (!pages || pages->ok()) && (!steps || steps->ok()) && untouched.ok();
 }
 
 Result<Verdict> tool::verify(const Call &before, const Call &after) {

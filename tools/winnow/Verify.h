@@ -21,6 +21,8 @@ struct Verdict {
   std::optional<reference::Comparison> selection;
   /// Page table and context lengths: bit for bit remap_pages of the selection.
   std::optional<reference::Comparison> pages;
+  /// What the operations of a step wrote, and all around it: byte for byte.
+  std::optional<reference::Comparison> steps;
   /// Inputs as they were, and the poison of every byte that no formula writes:
   /// score tails, gaps between rows.
   reference::Comparison untouched;

@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace winnow;
@@ -47,8 +48,11 @@ std::optional<AttentionFacts> winnow::getAttention(func::FuncOp func) {
   auto attention = func->getAttrOfType<DictionaryAttr>(kAttentionAttr);
   if (!attention)
     return std::nullopt;
-  return AttentionFacts{getInteger(attention, "kv_heads"),
-                        getInteger(attention, "page_size")};
+  AttentionFacts facts{getInteger(attention, "kv_heads"),
+                       getInteger(attention, "page_size"), std::nullopt};
+  if (attention.contains("block_pages"))
+    facts.blockPages = getInteger(attention, "block_pages");
+  return facts;
 }
 
 std::optional<StringRef> winnow::getContractName(func::FuncOp func) {
@@ -108,11 +112,18 @@ static LogicalResult verifyBody(func::FuncOp func) {
   return success();
 }
 
-/// A launch reads every input before it is certain to have written any output,
-/// so outputs and inputs are kept apart, and each output has one writer.
+bool winnow::isStepOp(Operation *op) {
+  return isa<RebaseTableOp, RebaseSlotsOp, InsertKeysOp>(op);
+}
+
+/// The operations of an indexer become few launches that read their inputs
+/// before it is certain that they have written any output, so outputs and
+/// inputs are kept apart. An operation of a step is a launch of its own: those
+/// after it read what it wrote, and it may work in place. Every memref has one
+/// writer.
 static LogicalResult verifyWrites(func::FuncOp func) {
   llvm::DenseMap<Value, Operation *> writers;
-  llvm::DenseMap<Value, Operation *> readers;
+  SmallVector<std::pair<Value, Operation *>> reads;
   bool writes = false;
   for (Operation &op : func.getBody().front()) {
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
@@ -129,35 +140,113 @@ static LogicalResult verifyWrites(func::FuncOp func) {
       Value value = instance.getValue();
       if (!value)
         continue;
-      Operation *&known = (isWrite ? writers : readers)[value];
-      if (isWrite && known) {
-        InFlightDiagnostic diag =
-            op.emitOpError() << "writes a memref of type " << value.getType()
-                             << " that is written already";
-        diag.attachNote(known->getLoc()) << "the other write is here";
-        return diag;
+      if (!isWrite) {
+        reads.emplace_back(value, &op);
+        continue;
       }
-      known = &op;
-    }
-  }
-  for (Operation &op : func.getBody().front()) {
-    for (Value value : op.getOperands()) {
-      auto writer = writers.find(value);
-      auto reader = readers.find(value);
-      if (writer == writers.end() || reader == readers.end() ||
-          writer->second != &op)
+      auto [known, isFirst] = writers.try_emplace(value, &op);
+      if (isFirst)
         continue;
       InFlightDiagnostic diag = op.emitOpError()
                                 << "writes a memref of type " << value.getType()
-                                << " that is read as well";
-      diag.attachNote(reader->second->getLoc()) << "the read is here";
+                                << " that is written already";
+      diag.attachNote(known->second->getLoc()) << "the other write is here";
       return diag;
     }
+  }
+  for (auto [value, reader] : reads) {
+    Operation *writer = writers.lookup(value);
+    bool inPlace =
+        writer == reader && isa<RebaseTableOp, RebaseSlotsOp>(reader);
+    if (!writer || inPlace ||
+        (isStepOp(writer) && writer->isBeforeInBlock(reader)))
+      continue;
+    InFlightDiagnostic diag = writer->emitOpError()
+                              << "writes a memref of type " << value.getType()
+                              << " that is read as well";
+    diag.attachNote(reader->getLoc()) << "the read is here";
+    return diag;
   }
   if (!writes)
     return func.emitError() << "entry '" << func.getName()
                             << "' writes nothing: it needs a "
                                "winnow.store_selection or winnow.remap_pages";
+  return success();
+}
+
+int64_t winnow::getTableSides(RemapPagesOp remap) {
+  int64_t sides = remap.getTableSides();
+  for (OpOperand &use : remap.getAttentionTable().getUses())
+    if (auto rebase = dyn_cast<RebaseTableOp>(use.getOwner()))
+      if (use.getOperandNumber() ==
+              rebase.getOutputMutable().getOperandNumber() &&
+          rebase->getBlock() == remap->getBlock() &&
+          rebase->isBeforeInBlock(remap))
+        sides *= rebase.getSides();
+  return sides;
+}
+
+/// What a block spans in the attention's cache, as the attention is said to
+/// read it and as remap_pages numbers it through its table.
+static LogicalResult verifyBlockPages(func::FuncOp func) {
+  std::optional<AttentionFacts> attention = getAttention(func);
+  if (!attention || !attention->blockPages)
+    return success();
+  for (auto remap : func.getBody().getOps<RemapPagesOp>()) {
+    int64_t perBlock = remap.getPagesPerBlock(), sides = getTableSides(remap);
+    if (perBlock * sides == *attention->blockPages)
+      continue;
+    InFlightDiagnostic diag =
+        remap.emitOpError()
+        << "numbers " << perBlock * sides
+        << " pages a block (pages_per_block = " << perBlock
+        << ", times a table scaled by " << sides
+        << "), but the attention's block_pages is " << *attention->blockPages;
+    diag.attachNote(func.getLoc()) << "block_pages is given here";
+    return diag;
+  }
+  return success();
+}
+
+/// Rebased entries and slots of the largest page that the bounds allow have to
+/// fit 32 bits.
+static LogicalResult verifyRebasedNumbers(func::FuncOp func) {
+  constexpr uint64_t numbers = uint64_t(1) << 31;
+  std::optional<int64_t> maxPages = getEntryBounds(func)->maxPages;
+  if (!maxPages)
+    return success();
+  for (Operation &op : func.getBody().front()) {
+    uint64_t count = *maxPages;
+    StringRef what;
+    auto scale = [&](std::initializer_list<int64_t> factors) {
+      for (int64_t factor : factors)
+        count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(factor));
+    };
+    if (auto rebase = dyn_cast<RebaseTableOp>(op)) {
+      scale({rebase.getSides()});
+      what = "max_pages * sides";
+    } else if (auto rebase = dyn_cast<RebaseSlotsOp>(op)) {
+      scale({rebase.getBlockSize(), rebase.getSides()});
+      what = "max_pages * block_size * sides";
+    } else if (auto remap = dyn_cast<RemapPagesOp>(op)) {
+      // Without a scaled table this is a lowering's limit.
+      if (getTableSides(remap) == 1)
+        continue;
+      scale(
+          {getTableSides(remap), remap.getPagesPerBlock(), remap.getKvHeads()});
+      what = "max_pages * sides * pages_per_block * kv_heads";
+    } else {
+      continue;
+    }
+    if (count <= numbers)
+      continue;
+    InFlightDiagnostic diag = op.emitOpError()
+                              << "makes numbers up to " << what << " = "
+                              << count << ", more than the " << numbers
+                              << " that 32 bits hold";
+    diag.attachNote(func.getLoc()) << "max_pages is given here";
+    return diag;
+  }
   return success();
 }
 
@@ -232,5 +321,7 @@ LogicalResult winnow::verifyEntry(func::FuncOp func) {
   if (failed(verifySignature(func)) || failed(verifyBody(func)))
     return failure();
   return success(succeeded(verifyWrites(func)) &&
-                 succeeded(verifyAgainstBounds(func)));
+                 succeeded(verifyAgainstBounds(func)) &&
+                 succeeded(verifyRebasedNumbers(func)) &&
+                 succeeded(verifyBlockPages(func)));
 }

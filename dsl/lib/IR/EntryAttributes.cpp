@@ -52,7 +52,8 @@ static LogicalResult verifyBounds(Operation *op, NamedAttribute attribute) {
 static LogicalResult verifyAttention(Operation *op, NamedAttribute attribute) {
   static const OptionSpec specs[] = {
       OptionSpec::integer("kv_heads", 1, 65536, /*required=*/true),
-      OptionSpec::integer("page_size", 1, 65536, /*required=*/true)};
+      OptionSpec::integer("page_size", 1, 65536, /*required=*/true),
+      OptionSpec::integer("block_pages", 1, 67108864, /*required=*/false)};
   return verifyOptionDictionary(op, attribute, specs);
 }
 

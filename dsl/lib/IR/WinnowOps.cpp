@@ -139,6 +139,33 @@ static LogicalResult verifyTableRows(Operation *op, StringRef operand,
   return diag;
 }
 
+/// Head dims are static multiples of the vectors that lanes load.
+static LogicalResult verifyHeadDim(Operation *op, StringRef operand,
+                                   MemRefType type, unsigned axis) {
+  int64_t headDim = type.getDimSize(axis);
+  if (!ShapedType::isDynamic(headDim) && headDim >= kHeadDimStep &&
+      headDim <= kMaxHeadDim && headDim % kHeadDimStep == 0)
+    return success();
+  return op->emitOpError() << "axis " << axis << " of " << operand
+                           << " (head dim) has to be a multiple of "
+                           << kHeadDimStep << " from " << kHeadDimStep << " to "
+                           << kMaxHeadDim << ", found " << extentText(headDim)
+                           << " in " << type;
+}
+
+/// What is copied entry by entry has to find room; the error names both shapes.
+static LogicalResult verifyHolds(Operation *op, MemRefType input,
+                                 MemRefType output) {
+  for (auto [axis, wanted] : llvm::enumerate(input.getShape()))
+    if (!input.isDynamicDim(axis) && !output.isDynamicDim(axis) &&
+        output.getDimSize(axis) < wanted)
+      return op->emitOpError()
+             << "axis " << axis << " of output has to be at least " << wanted
+             << ", that of input, found " << output.getDimSize(axis) << " in "
+             << output << " for " << input;
+  return success();
+}
+
 /// A written memref whose rows overlap would be written twice.
 static LogicalResult verifyDisjointRows(Operation *op, StringRef operand,
                                         MemRefType type) {
@@ -255,13 +282,8 @@ LogicalResult BlockScoreOp::verify() {
     return diag;
   }
   int64_t headDim = query.getDimSize(2);
-  if (ShapedType::isDynamic(headDim) || headDim < kHeadDimStep ||
-      headDim > kMaxHeadDim || headDim % kHeadDimStep != 0)
-    return emitOpError() << "axis 2 of query (head dim) has to be a multiple "
-                            "of "
-                         << kHeadDimStep << " from " << kHeadDimStep << " to "
-                         << kMaxHeadDim << ", found " << extentText(headDim)
-                         << " in " << query;
+  if (failed(verifyHeadDim(*this, "query", query, 2)))
+    return failure();
   if (keys.getDimSize(2) != headDim) {
     InFlightDiagnostic diag =
         emitOpError() << "axis 2 of keys (head dim) has to be that of the "
@@ -396,4 +418,45 @@ LogicalResult RemapPagesOp::verify() {
                              getAttentionTable().getType(), rows)))
     return failure();
   return verifyDisjointRows(*this, "pages", pages);
+}
+
+//===----------------------------------------------------------------------===//
+// rebase_table, rebase_slots, insert_keys
+//===----------------------------------------------------------------------===//
+
+LogicalResult RebaseTableOp::verify() {
+  if (failed(verifyOptions(*this, getOptionSpecs())) ||
+      failed(verifyHolds(*this, getInput().getType(), getOutput().getType())))
+    return failure();
+  return verifyDisjointRows(*this, "output", getOutput().getType());
+}
+
+LogicalResult RebaseSlotsOp::verify() {
+  if (failed(verifyOptions(*this, getOptionSpecs())))
+    return failure();
+  return verifyHolds(*this, getInput().getType(), getOutput().getType());
+}
+
+LogicalResult InsertKeysOp::verify() {
+  MemRefType keys = getKeys().getType(), slots = getSlots().getType(),
+             cache = getCache().getType();
+  if (failed(verifyOptions(*this, {})) ||
+      failed(verifyHeadDim(*this, "keys", keys, 1)))
+    return failure();
+  if (cache.getDimSize(2) != keys.getDimSize(1))
+    return emitOpError() << "axis 2 of cache (head dim) has to be that of the "
+                            "keys, "
+                         << keys.getDimSize(1) << " in " << keys << ", found "
+                         << extentText(cache.getDimSize(2)) << " in " << cache;
+  const OptionSpec &blockSize = ScoresType::getOptionSpecs()[2];
+  if (cache.isDynamicDim(1) || !blockSize.accepts(cache.getDimSize(1)))
+    return emitOpError() << "axis 1 of cache (tokens of a block) has to be "
+                         << blockSize.describe() << ", found "
+                         << extentText(cache.getDimSize(1)) << " in " << cache;
+  if (!keys.isDynamicDim(0) && !slots.isDynamicDim(0) &&
+      keys.getDimSize(0) != slots.getDimSize(0))
+    return emitOpError() << "keys and slots have to be as many, found "
+                         << keys.getDimSize(0) << " in " << keys << " and "
+                         << slots.getDimSize(0) << " in " << slots;
+  return verifyDisjointRows(*this, "cache", cache);
 }

@@ -34,6 +34,17 @@ static StringRef roleOfUse(OpOperand &use) {
           return "attn_table";
         return value == op.getPages() ? "pages" : "ctx";
       })
+      .Case([&](RebaseTableStageOp op) {
+        return value == op.getInput() ? "table" : "rebased_table";
+      })
+      .Case([&](RebaseSlotsStageOp op) {
+        return value == op.getInput() ? "slots" : "rebased_slots";
+      })
+      .Case([&](InsertKeysStageOp op) {
+        if (value == op.getKeys())
+          return "new_keys";
+        return value == op.getSlots() ? "new_slots" : "cache";
+      })
       .Default([](Operation *) { return ""; });
 }
 
@@ -376,5 +387,14 @@ LogicalResult StoreRankingOp::verify() {
     return emitOpError("has head axis ")
            << head << " and row axis " << row << " of a memref of rank "
            << type.getRank() << ", needed 0 and 1, or 1 and 0, of rank 3";
+  return success();
+}
+
+LogicalResult ExtentOp::verify() {
+  auto type = cast<MemRefType>(getMemory().getType());
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= type.getRank())
+    return emitOpError("asks for axis ")
+           << axis << " of a memref of rank " << type.getRank();
   return success();
 }

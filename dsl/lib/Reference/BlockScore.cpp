@@ -109,7 +109,7 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
   const int64_t dims = query.extents[2];
   scores.heads = heads;
   scores.rows = rows.rows();
-  scores.blocks = rows.mostVisibleBlocks();
+  scores.blocks = rows.localCount(rows.mostVisibleBlocks());
   const double unseen = std::numeric_limits<double>::quiet_NaN();
   scores.values.assign(heads * scores.rows * scores.blocks, unseen);
   scores.tolerances.assign(scores.values.size(), unseen);
@@ -129,8 +129,9 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
         queryRows.row(firstRow + t, head, columns[t * heads + head]);
 
     const int64_t reach = rows.blocksSeen(request);
-    for (int64_t block = 0; block < reach; ++block) {
+    for (int64_t block = rows.rank; block < reach; block += rows.world) {
       const int32_t page = table(request, block);
+      const int64_t local = block / rows.world;
       best.assign(columns.size(), Best());
       for (int64_t i = 0; page >= 0 && i < rows.blockSize; ++i) {
         const int64_t token = block * rows.blockSize + i;
@@ -173,8 +174,8 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
             value = kInitBlockScore;
             tolerance = 0.0;
           }
-          scores.values[scores.index(head, row, block)] = value;
-          scores.tolerances[scores.index(head, row, block)] = tolerance;
+          scores.values[scores.index(head, row, local)] = value;
+          scores.tolerances[scores.index(head, row, local)] = tolerance;
         }
       }
     }

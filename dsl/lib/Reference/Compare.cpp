@@ -66,7 +66,7 @@ Comparison winnow::reference::compareScores(const Rows &rows,
   }
   for (int64_t head = 0; head < exact.heads; ++head)
     for (int64_t row = 0; row < exact.rows; ++row)
-      for (int64_t block = 0; block < rows.visibleBlocks(row); ++block) {
+      for (int64_t block = 0; block < rows.localBlocks(row); ++block) {
         ++comparison.checked;
         const double found = got(head, row, block);
         const double value = exact.value(head, row, block);

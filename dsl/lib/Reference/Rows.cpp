@@ -56,6 +56,9 @@ Problem Rows::verify() const {
   if (requests() < 0)
     return "seq_lens has " + std::to_string(requests()) +
            " entries, wanted at least 0";
+  if (world < 1 || rank < 0 || rank >= world)
+    return "rank is " + std::to_string(rank) + " of world " +
+           std::to_string(world) + ", wanted 0 to world - 1";
   if (!ragged()) {
     if (queryLen < 1)
       return "query_len is " + std::to_string(queryLen) + ", wanted at least 1";

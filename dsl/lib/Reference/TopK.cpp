@@ -28,8 +28,8 @@ Problem winnow::reference::topk(const Rows &rows, View<const float, 3> scores,
   const int64_t keep = selection.extents[2];
   if (Problem problem = rows.verifyExtent("scores", 1, scores.extents[1]))
     return problem;
-  if (Problem problem =
-          wantAtLeast("scores", 2, scores.extents[2], rows.mostVisibleBlocks()))
+  if (Problem problem = wantAtLeast("scores", 2, scores.extents[2],
+                                    rows.localCount(rows.mostVisibleBlocks())))
     return problem;
   if (Problem problem = wantExtent("selection", 0, selection.extents[0], heads))
     return problem;
@@ -41,7 +41,7 @@ Problem winnow::reference::topk(const Rows &rows, View<const float, 3> scores,
   std::vector<int32_t> blocks;
   for (int64_t head = 0; head < heads; ++head) {
     for (int64_t row = 0; row < rows.rows(); ++row) {
-      blocks.resize(rows.visibleBlocks(row));
+      blocks.resize(rows.localBlocks(row));
       std::iota(blocks.begin(), blocks.end(), 0);
       std::sort(blocks.begin(), blocks.end(), [&](int32_t a, int32_t b) {
         const uint32_t left = scoreOrder(scores(head, row, a));
@@ -56,7 +56,9 @@ Problem winnow::reference::topk(const Rows &rows, View<const float, 3> scores,
         std::sort(blocks.begin(), blocks.end());
       for (int64_t slot = 0; slot < keep; ++slot)
         selection(head, row, slot) =
-            slot < static_cast<int64_t>(blocks.size()) ? blocks[slot] : -1;
+            slot < static_cast<int64_t>(blocks.size())
+                ? static_cast<int32_t>(rows.globalBlock(blocks[slot]))
+                : -1;
     }
   }
   return std::nullopt;
@@ -76,5 +78,86 @@ Problem winnow::reference::storeSelection(View<const int32_t, 3> selection,
         const int32_t block = selection(head, row, slot);
         destination(head, row, slot) = block < 0 ? pad : block;
       }
+  return std::nullopt;
+}
+
+Problem winnow::reference::storeCandidates(const Rows &rows,
+                                           View<const float, 3> scores,
+                                           View<const int32_t, 3> selection,
+                                           View<int32_t, 3> ids,
+                                           View<float, 3> best) {
+  if (Problem problem = rows.verify())
+    return problem;
+  if (Problem problem = rows.verifyExtent("scores", 1, scores.extents[1]))
+    return problem;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (Problem problem =
+            wantExtent("ids", axis, ids.extents[axis], selection.extents[axis]))
+      return problem;
+    if (Problem problem =
+            wantExtent("scores of candidates", axis, best.extents[axis],
+                       selection.extents[axis]))
+      return problem;
+  }
+  for (int64_t head = 0; head < selection.extents[0]; ++head)
+    for (int64_t row = 0; row < selection.extents[1]; ++row)
+      for (int64_t slot = 0; slot < selection.extents[2]; ++slot) {
+        const int32_t block = selection(head, row, slot);
+        ids(head, row, slot) = block < 0 ? -1 : block;
+        const float score = block < 0 ? -std::numeric_limits<float>::infinity()
+                                      : scores(head, row, block / rows.world);
+        best(head, row, slot) =
+            std::isnan(score) ? -std::numeric_limits<float>::infinity() : score;
+      }
+  return std::nullopt;
+}
+
+Problem winnow::reference::mergeCandidates(View<const int32_t, 4> ids,
+                                           View<const float, 4> best,
+                                           const TopKOptions &options,
+                                           View<int32_t, 3> selection) {
+  for (int axis = 0; axis < 4; ++axis)
+    if (Problem problem = wantExtent("scores of candidates", axis,
+                                     best.extents[axis], ids.extents[axis]))
+      return problem;
+  for (int axis = 1; axis < 3; ++axis)
+    if (Problem problem = wantExtent("candidates", axis, ids.extents[axis],
+                                     selection.extents[axis - 1]))
+      return problem;
+  const int64_t keep = selection.extents[2];
+  if (Problem problem = wantAtLeast("candidates", 3, ids.extents[3], keep))
+    return problem;
+
+  struct Candidate {
+    uint32_t order;
+    int32_t block;
+  };
+  std::vector<Candidate> all;
+  for (int64_t head = 0; head < selection.extents[0]; ++head)
+    for (int64_t row = 0; row < selection.extents[1]; ++row) {
+      all.clear();
+      for (int64_t rank = 0; rank < ids.extents[0]; ++rank)
+        for (int64_t slot = 0; slot < ids.extents[3]; ++slot)
+          if (ids(rank, head, row, slot) >= 0)
+            all.push_back({scoreOrder(best(rank, head, row, slot)),
+                           ids(rank, head, row, slot)});
+      std::sort(all.begin(), all.end(),
+                [&](const Candidate &a, const Candidate &b) {
+                  if (a.order != b.order)
+                    return a.order > b.order;
+                  return options.ties == Ties::HighestBlock ? a.block > b.block
+                                                            : a.block < b.block;
+                });
+      if (static_cast<int64_t>(all.size()) > keep)
+        all.resize(keep);
+      if (options.order == Order::Ascending)
+        std::sort(all.begin(), all.end(),
+                  [](const Candidate &a, const Candidate &b) {
+                    return a.block < b.block;
+                  });
+      for (int64_t slot = 0; slot < keep; ++slot)
+        selection(head, row, slot) =
+            slot < static_cast<int64_t>(all.size()) ? all[slot].block : -1;
+    }
   return std::nullopt;
 }

@@ -68,11 +68,19 @@ Result<ResolvedLaunch> resolve(const Launch &launch, const Symbols &symbols,
     const TensorView *tensor = tensors.find(argument.tensor);
     if (!tensor)
       return problem(launch, "no tensor '" + argument.tensor + "'");
-    if (argument.kind == KernelArgument::Kind::Tensor)
+    switch (argument.kind) {
+    case KernelArgument::Kind::Tensor:
       pack(resolved, argument, tensor->address);
-    else
+      break;
+    case KernelArgument::Kind::Stride:
       pack(resolved, argument,
            static_cast<uint64_t>(tensor->strides[argument.axis]));
+      break;
+    case KernelArgument::Kind::Extent:
+      pack(resolved, argument,
+           static_cast<uint64_t>(tensor->extents[argument.axis]));
+      break;
+    }
   }
   return resolved;
 }

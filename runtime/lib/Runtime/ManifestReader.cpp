@@ -153,10 +153,13 @@ Result<KernelArgument> readKernelArgument(const Json &json,
                                           const std::string &where) {
   JsonFields fields(json, where);
   KernelArgument argument;
-  if (const Json *stride = fields.optional("stride")) {
-    argument.kind = KernelArgument::Kind::Stride;
-    if (Status status = readAxis(*stride, where + ".stride", argument.tensor,
-                                 argument.axis);
+  using Kind = KernelArgument::Kind;
+  const Json *stride = fields.optional("stride");
+  if (const Json *axis = stride ? stride : fields.optional("extent")) {
+    argument.kind = stride ? Kind::Stride : Kind::Extent;
+    if (Status status =
+            readAxis(*axis, where + (stride ? ".stride" : ".extent"),
+                     argument.tensor, argument.axis);
         !status)
       fields.fail(status.takeError());
   } else {
@@ -205,6 +208,25 @@ Result<Launch> readLaunch(const Json &json, const std::string &where) {
   std::move(grid.begin(), grid.end(), launch.grid.begin());
   std::copy(block.begin(), block.end(), launch.block.begin());
   return launch;
+}
+
+Result<Step> readStep(const Json &json, const std::string &where) {
+  JsonFields fields(json, where);
+  Step step;
+  step.operation = fields.text("operation");
+  readList(
+      fields, "operands", step.operands,
+      [](const Json &value, const std::string &place) -> Result<std::string> {
+        if (!value.is_string())
+          return Error{place + ": " + describe(value) +
+                       ", wanted an argument's name"};
+        return value.get<std::string>();
+      });
+  step.sides = fields.integer("sides");
+  step.blockSize = fields.integer("block_size");
+  if (Status status = fields.finish(); !status)
+    return status.takeError();
+  return step;
 }
 
 void readFacts(JsonFields &fields, Facts &facts) {
@@ -277,6 +299,8 @@ Result<Entry> readEntry(const Json &json, const std::string &where) {
   }
   readList(fields, "arguments", entry.arguments, readArgument);
   readList(fields, "workspace", entry.workspace, readWorkspace);
+  if (fields.optional("steps"))
+    readList(fields, "steps", entry.steps, readStep);
   readList(fields, "launches", entry.launches, readLaunch);
   if (Status status = fields.finish(); !status)
     return status.takeError();

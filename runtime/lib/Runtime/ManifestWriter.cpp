@@ -64,7 +64,9 @@ Json workspaceJson(const WorkspaceTensor &tensor) {
 Json kernelArgumentJson(const KernelArgument &argument) {
   if (argument.kind == KernelArgument::Kind::Tensor)
     return Json{{"tensor", argument.tensor}};
-  return Json{{"stride", axisJson(argument.tensor, argument.axis)}};
+  const bool isStride = argument.kind == KernelArgument::Kind::Stride;
+  return Json{{isStride ? "stride" : "extent",
+               axisJson(argument.tensor, argument.axis)}};
 }
 
 Json launchJson(const Launch &launch) {
@@ -74,6 +76,13 @@ Json launchJson(const Launch &launch) {
               {"block", launch.block},
               {"dynamic_lds_bytes", launch.dynamicLdsBytes},
               {"arguments", listJson(launch.arguments, kernelArgumentJson)}};
+}
+
+Json stepJson(const Step &step) {
+  return Json{{"operation", step.operation},
+              {"operands", step.operands},
+              {"sides", step.sides},
+              {"block_size", step.blockSize}};
 }
 
 Json symbolsJson(const Entry &entry) {
@@ -118,16 +127,19 @@ Result<Json> entryJson(const Entry &entry, const std::string &where) {
     bounds["max_query_len"] = entry.maxQueryLen;
   if (entry.maxRows != 0)
     bounds["max_rows"] = entry.maxRows;
-  return Json{{"name", entry.name},
-              {"facts", std::move(facts)},
-              {"contract", std::move(*contract)},
-              {"lowering",
-               {{"name", entry.lowering}, {"contract", std::move(*lowering)}}},
-              {"bounds", std::move(bounds)},
-              {"symbols", symbolsJson(entry)},
-              {"arguments", listJson(entry.arguments, argumentJson)},
-              {"workspace", listJson(entry.workspace, workspaceJson)},
-              {"launches", listJson(entry.launches, launchJson)}};
+  Json json{{"name", entry.name},
+            {"facts", std::move(facts)},
+            {"contract", std::move(*contract)},
+            {"lowering",
+             {{"name", entry.lowering}, {"contract", std::move(*lowering)}}},
+            {"bounds", std::move(bounds)},
+            {"symbols", symbolsJson(entry)},
+            {"arguments", listJson(entry.arguments, argumentJson)},
+            {"workspace", listJson(entry.workspace, workspaceJson)},
+            {"launches", listJson(entry.launches, launchJson)}};
+  if (!entry.steps.empty())
+    json["steps"] = listJson(entry.steps, stepJson);
+  return json;
 }
 
 } // namespace

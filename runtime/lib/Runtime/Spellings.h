@@ -28,7 +28,8 @@ inline constexpr std::pair<Role, std::string_view> kRoles[] = {
     {Role::AttnTable, "attn_table"},
     {Role::Selection, "selection"},
     {Role::Pages, "pages"},
-    {Role::Contexts, "ctx"}};
+    {Role::Contexts, "ctx"},
+    {Role::Step, "step"}};
 
 inline constexpr std::pair<Layout, std::string_view> kLayouts[] = {
     {Layout::Contiguous, "contiguous"}, {Layout::Rows, "rows"}};

@@ -209,6 +209,36 @@ Result<uint64_t> runtime::byteSpan(const TensorView &tensor) {
   return static_cast<uint64_t>(bytes);
 }
 
+namespace {
+
+/// What the operations of a step copy has to find room.
+Status checkSteps(const Entry &entry, std::span<const TensorView> arguments) {
+  for (const Step &step : entry.steps) {
+    std::vector<const TensorView *> operands;
+    for (const std::string &name : step.operands)
+      for (size_t i = 0; i < arguments.size(); ++i)
+        if (entry.arguments[i].name == name)
+          operands.push_back(&arguments[i]);
+    auto problem = [&](size_t first, const char *relation, size_t second) {
+      return Error{step.operation + ": '" + step.operands[first] +
+                   "' of shape " + operands[first]->shapeText() + " " +
+                   relation + " '" + step.operands[second] + "' of shape " +
+                   operands[second]->shapeText()};
+    };
+    if (step.operation == "insert_keys") {
+      if (operands[0]->extents[0] != operands[1]->extents[0])
+        return problem(0, "holds another number of tokens than", 1);
+      continue;
+    }
+    for (int axis = 0; axis < operands[0]->rank; ++axis)
+      if (operands[1]->extents[axis] < operands[0]->extents[axis])
+        return problem(1, "is too small for", 0);
+  }
+  return {};
+}
+
+} // namespace
+
 Result<Symbols> runtime::bindArguments(const Entry &entry,
                                        std::span<const TensorView> arguments) {
   if (arguments.size() != entry.arguments.size())
@@ -250,5 +280,7 @@ Result<Symbols> runtime::bindArguments(const Entry &entry,
     if (Status status = checkExtents(entry.arguments[i], arguments[i], symbols);
         !status)
       return status.takeError();
+  if (Status status = checkSteps(entry, arguments); !status)
+    return status.takeError();
   return symbols;
 }

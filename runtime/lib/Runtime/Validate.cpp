@@ -125,9 +125,10 @@ public:
       : bundle(bundle), entry(entry), where(std::move(where)) {}
 
   Status run() {
-    for (auto step : {&EntryCheck::counts, &EntryCheck::arguments,
-                      &EntryCheck::symbolDefinitions, &EntryCheck::shapes,
-                      &EntryCheck::workspace, &EntryCheck::launches})
+    for (auto step :
+         {&EntryCheck::counts, &EntryCheck::arguments,
+          &EntryCheck::symbolDefinitions, &EntryCheck::shapes,
+          &EntryCheck::workspace, &EntryCheck::launches, &EntryCheck::steps})
       if (Status status = (this->*step)(); !status)
         return status;
     return {};
@@ -175,7 +176,7 @@ private:
       const std::string here = index(where + ".arguments", i);
       if (Status s = unique(here + ".name", argument.name, tensors); !s)
         return s;
-      if (!roles.insert(argument.role).second)
+      if (argument.role != Role::Step && !roles.insert(argument.role).second)
         return at(here + ".role", "'" + std::string(roleName(argument.role)) +
                                       "' is there twice");
       if (Status s =
@@ -295,12 +296,57 @@ private:
         if (!tensors.contains(argument.tensor))
           return at(there, "unknown tensor '" + argument.tensor +
                                "'; known: " + join(tensors));
-        if (argument.kind == KernelArgument::Kind::Stride)
+        if (argument.kind != KernelArgument::Kind::Tensor)
           if (Status s = between(there + ": axis of '" + argument.tensor + "'",
                                  argument.axis, 0, rankOf(argument.tensor) - 1);
               !s)
             return s;
       }
+    }
+    return {};
+  }
+
+  /// What bindArguments reads off the operands has to be there.
+  Status steps() {
+    if (Status s = fewer(where + ".steps", entry.steps.size(), kMaxParts); !s)
+      return s;
+    for (size_t i = 0; i < entry.steps.size(); ++i) {
+      const Step &step = entry.steps[i];
+      const std::string here = index(where + ".steps", i);
+      static constexpr struct {
+        std::string_view name;
+        std::array<size_t, 3> ranks; // of the operands; 0 for none
+      } known[] = {{"rebase_table", {2, 2, 0}},
+                   {"rebase_slots", {1, 1, 0}},
+                   {"insert_keys", {2, 1, 3}}};
+      const auto *operation = std::find_if(
+          std::begin(known), std::end(known),
+          [&](const auto &each) { return each.name == step.operation; });
+      if (operation == std::end(known))
+        return at(here + ".operation",
+                  "'" + step.operation +
+                      "', wanted rebase_table, rebase_slots or insert_keys");
+      const size_t count = operation->ranks[2] ? 3 : 2;
+      if (step.operands.size() != count)
+        return at(here + ".operands", std::to_string(step.operands.size()) +
+                                          ", wanted " + std::to_string(count));
+      for (size_t j = 0; j < count; ++j) {
+        const TensorArgument *argument = entry.argument(step.operands[j]);
+        if (!argument)
+          return at(index(here + ".operands", j),
+                    "unknown argument '" + step.operands[j] + "'");
+        if (argument->shape.size() != operation->ranks[j])
+          return at(index(here + ".operands", j),
+                    "'" + step.operands[j] + "' has " +
+                        std::to_string(argument->shape.size()) +
+                        " axes, wanted " + std::to_string(operation->ranks[j]));
+      }
+      if (Status s = between(here + ".sides", step.sides, 1, INT32_MAX); !s)
+        return s;
+      if (Status s =
+              between(here + ".block_size", step.blockSize, 1, INT32_MAX);
+          !s)
+        return s;
     }
     return {};
   }

@@ -15,7 +15,7 @@
 // CHECK: winnow.block_score {{.*}} {reduce = max, init_blocks = 0, local_blocks = 0, winnow.lowering = "mfma"}
 // CHECK: winnow.topk {{.*}} {k = 64, ties = highest_block, order = score_descending, winnow.lowering = "mfma"}
 // CHECK: winnow.store_selection {{.*}} {layout = head_major, pad = -1, winnow.lowering = "mfma"}
-// CHECK: winnow.remap_pages {{.*}} {pages_per_block = 2, kv_heads = 8, pad = 0, winnow.lowering = "mfma"}
+// CHECK: winnow.remap_pages {{.*}} {pages_per_block = 2, kv_heads = 8, pad = 0, table_sides = 1, winnow.lowering = "mfma"}
 func.func @small_blocks(
     %q: memref<?x4x128xf8E4M3FN>,
     %keys: memref<?x32x128xf8E4M3FN>,

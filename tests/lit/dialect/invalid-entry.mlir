@@ -110,7 +110,7 @@ func.func private @f() attributes {winnow.bounds = {max_seq_len = 1, max_request
 
 // -----
 
-// expected-error@below {{attribute 'winnow.attention' has to be a dictionary of kv_heads, page_size, found "page-16"}}
+// expected-error@below {{attribute 'winnow.attention' has to be a dictionary of kv_heads, page_size, block_pages, found "page-16"}}
 func.func private @f() attributes {winnow.attention = "page-16"}
 
 // -----

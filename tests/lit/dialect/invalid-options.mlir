@@ -324,7 +324,7 @@ func.func @f(%s: !winnow.selection<query_len = 1, heads = 1, block_size = 128, k
 // -----
 
 func.func @f(%s: !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, %t: memref<?x?xi32>, %p: memref<?x128xi32>, %c: memref<?xi32>) {
-  // expected-error@below {{unknown option 'heads' of 'winnow.remap_pages'; known: pages_per_block, kv_heads, pad}}
+  // expected-error@below {{unknown option 'heads' of 'winnow.remap_pages'; known: pages_per_block, kv_heads, pad, table_sides}}
   winnow.remap_pages %s via %t into %p, %c {pages_per_block = 8, heads = 1}
       : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
   return

@@ -101,11 +101,11 @@ func.func @store_selection(
 func.func @remap_pages(
     %s: !winnow.selection<query_len = 1, heads = 2, block_size = 128, k = 16>,
     %t: memref<?x?xi32>, %pages: memref<?x128xi32>, %wide: memref<?x?xi32>, %ctx: memref<?xi32>) {
-  // CHECK-NEXT: winnow.remap_pages %{{.*}} via %{{.*}} into %{{.*}}, %{{.*}} {pages_per_block = 8, kv_heads = 2, pad = 0} : !winnow.selection<query_len = 1, heads = 2, block_size = 128, k = 16>, memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+  // CHECK-NEXT: winnow.remap_pages %{{.*}} via %{{.*}} into %{{.*}}, %{{.*}} {pages_per_block = 8, kv_heads = 2, pad = 0, table_sides = 1} : !winnow.selection<query_len = 1, heads = 2, block_size = 128, k = 16>, memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
   winnow.remap_pages %s via %t into %pages, %ctx {kv_heads = 2, pages_per_block = 8}
       : !winnow.selection<query_len = 1, heads = 2, block_size = 128, k = 16>, memref<?x?xi32>,
         memref<?x128xi32>, memref<?xi32>
-  // CHECK-NEXT: winnow.remap_pages %{{.*}} via %{{.*}} into %{{.*}}, %{{.*}} {pages_per_block = 128, kv_heads = 6, pad = -1} :
+  // CHECK-NEXT: winnow.remap_pages %{{.*}} via %{{.*}} into %{{.*}}, %{{.*}} {pages_per_block = 128, kv_heads = 6, pad = -1, table_sides = 1} :
   winnow.remap_pages %s via %t into %wide, %ctx {pad = -1, kv_heads = 6, pages_per_block = 128}
       : !winnow.selection<query_len = 1, heads = 2, block_size = 128, k = 16>, memref<?x?xi32>,
         memref<?x?xi32>, memref<?xi32>

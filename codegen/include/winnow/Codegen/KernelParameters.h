@@ -13,17 +13,21 @@ struct KernelParameter {
   enum class Kind {
     Pointer, ///< the address of a memref's first element, 8 bytes
     Stride,  ///< elements from one index of `axis` to the next, 8 bytes
+    Extent,  ///< the number of indices of `axis`, 8 bytes
   };
   Kind kind;
   unsigned argument;   ///< index of the kernel's block argument
-  unsigned axis = 0;   ///< of a stride
+  unsigned axis = 0;   ///< of a stride or an extent
   std::string name;    ///< in the generated source
   std::string cppType; ///< in the generated source: "const u8 *", "i64"
 };
 
 /// The parameters of `kernel`: for each argument its pointer, then the strides
-/// that its stages need.
+/// and extents that its stages need.
 llvm::SmallVector<KernelParameter> kernelParameters(KernelOp kernel);
+
+/// The templates' spelling of an element type: fp8 travels as bytes.
+llvm::StringRef elementSpelling(mlir::Type type);
 
 /// Whether a stage of the kernel writes the memory of this argument.
 bool isWritten(KernelOp kernel, unsigned argument);

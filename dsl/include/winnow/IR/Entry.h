@@ -12,6 +12,8 @@
 
 namespace winnow {
 
+class RemapPagesOp;
+
 // On func.func.
 inline constexpr llvm::StringLiteral kEntryAttr = "winnow.entry";
 inline constexpr llvm::StringLiteral kContractAttr = "winnow.contract";
@@ -37,6 +39,8 @@ struct EntryBounds {
 struct AttentionFacts {
   int64_t kvHeads = 0;  ///< key-value heads, 1 to 65536
   int64_t pageSize = 0; ///< tokens of a page as it numbers them, 1 to 65536
+  /// Pages that a block spans in its cache, all sides; absent if not given.
+  std::optional<int64_t> blockPages;
 };
 
 /// Whether `name` can stand in generated source as it is: a C identifier.
@@ -55,12 +59,23 @@ std::optional<llvm::StringRef> getContractName(mlir::func::FuncOp func);
 llvm::ArrayRef<llvm::StringRef> getKnownContracts();
 bool isKnownContract(llvm::StringRef name);
 
+/// Whether `op` is one that runs once a step, before the indexer: rebase_table,
+/// rebase_slots or insert_keys. Each is a launch of its own.
+bool isStepOp(mlir::Operation *op);
+
+/// What the entries of remap's table have been multiplied by when it reads
+/// them: its table_sides, times the sides of a rebase_table of the same entry
+/// that writes that very table.
+int64_t getTableSides(RemapPagesOp remap);
+
 /// Checks a function that carries `winnow.entry`: a name that generated source
 /// can use, memref arguments and no results, one block of operations of this
 /// dialect and a return, bounds, at least one write, every memref written at
-/// most once and none both read and written, static extents that hold what the
-/// bounds allow. Part of the ordinary verifier; the function's attributes and
-/// its operations have to be valid each for itself.
+/// most once and none both read and written but by an operation of a step and
+/// those after it, static extents that hold what the bounds allow, and a block
+/// that spans the pages which the attention is said to read. Part of the
+/// ordinary verifier; the function's attributes and its operations have to be
+/// valid each for itself.
 llvm::LogicalResult verifyEntry(mlir::func::FuncOp func);
 
 } // namespace winnow

@@ -12,5 +12,6 @@ include "winnow/IR/WinnowOps.td"
 // Kernel plans: how it is computed (types, then operations).
 include "winnow/IR/WinnowPlanTypes.td"
 include "winnow/IR/WinnowPlanOps.td"
+include "winnow/IR/WinnowStepPlanOps.td"
 
 #endif // WINNOW_IR_WINNOW_TD

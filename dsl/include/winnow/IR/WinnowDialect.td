@@ -65,12 +65,14 @@ def Winnow_Dialect : Dialect {
     | `winnow.entry` | unit | marks the function |
     | `winnow.bounds` | `{max_seq_len, max_requests}`, integers from 1 to 2147483647; optionally `max_pages`, the blocks of the attention's cache; with ragged rows also `max_query_len`, the new tokens of one request, and `max_rows`, those of a batch | what a plan is made for; needed. With `max_pages`, page numbers that would not fit 32 bits are refused |
     | `winnow.contract` | string | the contract it has to keep, by name |
-    | `winnow.attention` | `{kv_heads, page_size}`, integers from 1 to 65536 | what the attention kernel reads: its key-value heads, and the tokens of a page as it numbers them |
+    | `winnow.attention` | `{kv_heads, page_size}`, integers from 1 to 65536; optionally `block_pages` | what the attention kernel reads: its key-value heads, the tokens of a page as it numbers them, and the pages that one block spans in its cache, all sides counted. `block_pages` has to be what `remap_pages` numbers: its `pages_per_block` times what its table is scaled by |
 
     Such a function is named by a C identifier, after which its kernels are
     named; it takes memrefs only and has no results. Its body is one block
     of operations of this dialect and a `return`. It writes something; it writes
-    no memref twice and none that it reads. A table with a static width has to
+    no memref twice, and none that it reads but by operations of a step
+    (`rebase_table`, `rebase_slots`, `insert_keys`): what one of these writes, the
+    operations after it read. A table with a static width has to
     hold a sequence of `max_seq_len` tokens.
 
     Passes set `winnow.facts` on an entry and `winnow.lowering`,

@@ -27,6 +27,7 @@ def Winnow_F8E4M3FN : Winnow_Element<F8E4M3FN, "f8E4M3FN">;
 def Winnow_F8E5M2 : Winnow_Element<F8E5M2, "f8E5M2">;
 def Winnow_BF16 : Winnow_Element<BF16, "bf16">;
 def Winnow_F16 : Winnow_Element<F16, "f16">;
+def Winnow_F32 : Winnow_Element<F32, "f32">;
 defvar Winnow_KeyElements = [Winnow_F8E4M3FN, Winnow_F8E5M2, Winnow_BF16,
                              Winnow_F16];
 
@@ -34,6 +35,14 @@ def Winnow_Lens : Winnow_MemRef<1, "[requests]", [Winnow_I32],
                                 "sequence lengths">;
 def Winnow_CuSeqlens : Winnow_MemRef<1, "[requests + 1]", [Winnow_I32],
                                      "row offsets">;
+def Winnow_Slots : Winnow_MemRef<1, "[tokens]", [Winnow_I32],
+                                 "cache slots">;
+def Winnow_NewKeys : Winnow_MemRef<2, "[tokens, head_dim]",
+                                   [Winnow_F32, Winnow_BF16, Winnow_F16],
+                                   "new keys">;
+def Winnow_KeyCache : Winnow_MemRef<
+    3, "[pages, block_size, head_dim]",
+    [Winnow_F8E4M3FN, Winnow_BF16, Winnow_F16], "a key cache">;
 def Winnow_BlockTable : Winnow_MemRef<2, "[requests, blocks]", [Winnow_I32],
                                       "a block table">;
 def Winnow_Query : Winnow_MemRef<3, "[rows, heads, head_dim]",

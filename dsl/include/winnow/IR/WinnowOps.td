@@ -234,7 +234,9 @@ def Winnow_RemapPagesOp : Winnow_Op<"remap_pages", [
     Winnow_IntOption<"pages_per_block", 1, 65536,
                      "pages that the attention counts in a block">,
     Winnow_IntOption<"kv_heads", 1, 65536, "the attention's kv heads">,
-    Winnow_IntOptionOr<"pad", -1, 0, 0, "what fills unused entries">]> {
+    Winnow_IntOptionOr<"pad", -1, 0, 0, "what fills unused entries">,
+    Winnow_IntOptionOr<"table_sides", 1, 1024, 1,
+                       "sides that the table was scaled by beforehand">]> {
   let summary = "write the page table and context lengths of the selection";
   let description = [{
     For each row `n` and kv head `g`, row `n * kv_heads + g` of `pages` names the
@@ -250,6 +252,9 @@ def Winnow_RemapPagesOp : Winnow_Op<"remap_pages", [
         table[r, b] * pages_per_block * kv_heads + g + j * kv_heads
 
     for every page `j` of the block; entries past the last block are `pad`.
+    `table_sides` changes no number: it says that the entry is handed a table
+    that a `rebase_table` elsewhere has scaled already, so that the pages which a
+    block spans are known (see `block_pages` of the entry).
 
     | operand | shape | type |
     | --- | --- | --- |
@@ -267,7 +272,7 @@ def Winnow_RemapPagesOp : Winnow_Op<"remap_pages", [
                      %table: memref<?x?xi32>, %pages: memref<?x128xi32>,
                      %ctx: memref<?xi32>) {
       winnow.remap_pages %selection via %table into %pages, %ctx
-          {pages_per_block = 8, kv_heads = 2, pad = 0}
+          {pages_per_block = 8, kv_heads = 2, pad = 0, table_sides = 1}
           : !winnow.selection<query_len = 1, heads = 1, block_size = 128,
                               k = 16>,
             memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
@@ -287,6 +292,122 @@ def Winnow_RemapPagesOp : Winnow_Op<"remap_pages", [
     custom<Options>(prop-dict, attr-dict, "optionsOf<RemapPagesOp>()")
     `:` qualified(type($selection)) `,` type($attention_table) `,`
         type($pages) `,` type($context_lens)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Once a step: tables, slots and keys of the caches
+//===----------------------------------------------------------------------===//
+
+// What an operation of a step writes, the operations after it in the entry may
+// read; each is a launch of its own, before those of the indexer.
+
+def Winnow_RebaseTableOp : Winnow_Op<"rebase_table", [Winnow_Sides]> {
+  let summary = "scale a block table for a cache of several sides";
+  let description = [{
+    A cache that interleaves the keys and values of a block (two sides) spans
+    `sides * pages_per_block` pages a block, while `remap_pages` multiplies by
+    `pages_per_block`: its table is scaled once a step.
+
+        output[r, j] = input[r, j] * sides
+
+    A negative entry scales as well: -1 becomes -2. What does not fit 32 bits
+    wraps, as nothing may reach such an entry.
+
+    `input` and `output` are block tables `[requests, blocks]`, i32; they may be
+    the same. Refused: an output with a static extent smaller than the input's.
+
+    ```mlir
+    func.func @rebase(%table: memref<?x?xi32>, %scaled: memref<?x?xi32>) {
+      winnow.rebase_table %table, %scaled {sides = 2}
+          : memref<?x?xi32>, memref<?x?xi32>
+      return
+    }
+    ```
+  }];
+  let arguments = !con(
+      (ins Arg<Winnow_BlockTable, "page of each block", [MemRead]>:$input,
+           Arg<Winnow_BlockTable, "the scaled table", [MemWrite]>:$output),
+      optionArguments);
+  let assemblyFormat = [{
+    $input `,` $output
+    custom<Options>(prop-dict, attr-dict, "optionsOf<RebaseTableOp>()")
+    `:` type($input) `,` type($output)
+  }];
+}
+
+def Winnow_RebaseSlotsOp : Winnow_Op<"rebase_slots",
+                                     [Winnow_BlockSize, Winnow_Sides]> {
+  let summary = "move slots to the first side of their blocks";
+  let description = [{
+    A slot is a token's place in a cache: page times `block_size` plus its place
+    in the block. In a cache of several sides,
+
+        output[i] = input[i] + input[i] / block_size * block_size * (sides - 1)
+
+    A negative slot, which names no place, stays as it is.
+
+    `input` and `output` are `[tokens]`, i32; they may be the same. Refused: an
+    output with a static extent smaller than the input's.
+
+    ```mlir
+    func.func @rebase(%slots: memref<?xi32>) {
+      winnow.rebase_slots %slots, %slots {block_size = 128, sides = 2}
+          : memref<?xi32>, memref<?xi32>
+      return
+    }
+    ```
+  }];
+  let arguments = !con(
+      (ins Arg<Winnow_Slots, "place of each token", [MemRead]>:$input,
+           Arg<Winnow_Slots, "the moved slots", [MemWrite]>:$output),
+      optionArguments);
+  let assemblyFormat = [{
+    $input `,` $output
+    custom<Options>(prop-dict, attr-dict, "optionsOf<RebaseSlotsOp>()")
+    `:` type($input) `,` type($output)
+  }];
+}
+
+def Winnow_InsertKeysOp : Winnow_Op<"insert_keys", []> {
+  let summary = "write new index keys into their cache";
+  let description = [{
+    For each new token `i` with `s = slots[i]` from 0 up:
+
+        cache[s / block_size, s mod block_size, :] = convert(keys[i, :])
+
+    A negative slot is skipped. Conversion rounds to nearest, ties to even; to
+    f8E4M3FN it saturates at 448 in magnitude; a NaN stays a NaN. Slots that are
+    not negative have to differ from each other.
+
+    | operand | shape | type |
+    | --- | --- | --- |
+    | `keys` | `[tokens, head_dim]` | f32, bf16 or f16 |
+    | `slots` | `[tokens]` | i32 |
+    | `cache` | `[pages, block_size, head_dim]` | f8E4M3FN, bf16 or f16 |
+
+    `block_size` (1 to 65536) and `head_dim` (a multiple of 8, at most 4096) are
+    static. Refused as well: a head dim that differs between keys and cache;
+    static numbers of keys and slots that differ; a cache whose rows overlap.
+
+    ```mlir
+    func.func @insert(%keys: memref<?x128xbf16>, %slots: memref<?xi32>,
+                      %cache: memref<?x128x128xf8E4M3FN>) {
+      winnow.insert_keys %keys, %slots, %cache
+          : memref<?x128xbf16>, memref<?xi32>, memref<?x128x128xf8E4M3FN>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins
+      Arg<Winnow_NewKeys, "a key for each new token", [MemRead]>:$keys,
+      Arg<Winnow_Slots, "the place of each", [MemRead]>:$slots,
+      Arg<Winnow_KeyCache, "where they go", [MemWrite]>:$cache);
+  // Without options there is nothing for the shared parser to do.
+  let extraClassDeclaration = "";
+  let assemblyFormat = [{
+    $keys `,` $slots `,` $cache attr-dict
+    `:` type($keys) `,` type($slots) `,` type($cache)
   }];
 }
 

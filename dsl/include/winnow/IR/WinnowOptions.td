@@ -96,6 +96,7 @@ def Winnow_RowsFact
 def Winnow_Heads : Winnow_IntOption<"heads", 1, 128, "index heads">;
 def Winnow_BlockSize
     : Winnow_IntOption<"block_size", 1, 65536, "tokens of a block">;
+def Winnow_Sides : Winnow_IntOption<"sides", 1, 1024, "sides of a block">;
 def Winnow_K : Winnow_IntOption<"k", 1, 2048, "blocks kept">;
 
 #endif // WINNOW_IR_WINNOWOPTIONS_TD

@@ -117,6 +117,43 @@ inline float decodeBF16(uint16_t code) {
   return std::bit_cast<float>(static_cast<uint32_t>(code) << 16);
 }
 
+/// Round to nearest, ties to even; what rounds past 65504 is infinity; NaN is
+/// the quiet one without a payload; the sign is kept.
+inline uint16_t encodeF16(float value) {
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0x0000;
+  if (std::isnan(value))
+    return sign | 0x7e00;
+  const float magnitude = std::fabs(value);
+  if (magnitude >= 65520.0f)
+    return sign | 0x7c00;
+  // Below 2^-14 the step is 2^-24, above it is 2^-10 of the leading power.
+  int exponent = -14;
+  if (magnitude >= std::ldexp(1.0f, -14))
+    exponent = std::ilogb(magnitude);
+  const float scaled = std::ldexp(magnitude, 10 - exponent);
+  const float whole = std::floor(scaled);
+  const float rest = scaled - whole;
+  int steps = static_cast<int>(whole);
+  if (rest > 0.5f || (rest == 0.5f && (steps & 1)))
+    ++steps;
+  if (steps < 1024) // a subnormal
+    return sign | static_cast<uint16_t>(steps);
+  // 2048 steps are the next power of two, and carry into the exponent.
+  return sign | static_cast<uint16_t>(((exponent + 15) << 10) + steps - 1024);
+}
+
+/// Round to nearest, ties to even; a NaN keeps its sign and upper payload and
+/// becomes quiet.
+inline uint16_t encodeBF16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value))
+    return static_cast<uint16_t>(bits >> 16 | 0x40);
+  const uint32_t rest = bits & 0xffff;
+  const uint32_t upper = bits >> 16;
+  return static_cast<uint16_t>(
+      upper + (rest > 0x8000 || (rest == 0x8000 && (upper & 1))));
+}
+
 } // namespace winnow::reference
 
 #endif // WINNOW_REFERENCE_NUMBERFORMATS_H

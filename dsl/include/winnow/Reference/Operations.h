@@ -32,6 +32,10 @@ struct Rows {
   int64_t blockSize = 1;            ///< B, at least 1
   View<const int32_t, 1> offsets{}; ///< cu_seqlens [R + 1]; no data: uniform
 
+  /// A shard scores the blocks b with b mod world = rank only; its block j is
+  /// b = j * world + rank. Everything else is decided on b.
+  int64_t rank = 0, world = 1;
+
   bool ragged() const { return offsets.data != nullptr; }
   int64_t requests() const { return lengths.extents[0]; }
   int64_t rows() const { return firstRow(requests()); }
@@ -48,6 +52,14 @@ struct Rows {
   int64_t causalLength(int64_t row) const;
   /// nb(n) = ceil(c(n) / B): how many blocks the row may see.
   int64_t visibleBlocks(int64_t row) const;
+  /// How many of those the shard scores, and the block that its j-th one is.
+  int64_t localBlocks(int64_t row) const {
+    return localCount(visibleBlocks(row));
+  }
+  int64_t localCount(int64_t blocks) const {
+    return (blocks - rank + world - 1) / world;
+  }
+  int64_t globalBlock(int64_t local) const { return local * world + rank; }
   /// Tokens and blocks that some row of the request may see: those of its last
   /// row, 0 without rows.
   int64_t tokensSeen(int64_t request) const;
@@ -89,6 +101,7 @@ struct ExactScores {
   }
 };
 
+/// For a shard, block j of `scores` is block rows.globalBlock(j).
 /// score[h, n, b] = max over the visible tokens of block b of q[n, h] . k.
 /// `query` is [N, H, D], `keys` [pages, B, D], `table` [R, >= nb]. A negative
 /// table entry is an unmapped block: it scores -inf, even where it is forced,
@@ -110,6 +123,7 @@ uint32_t scoreOrder(float score);
 
 /// The K best of each row's visible blocks. `scores` is [H, N, >= nb], read
 /// below nb(n) only; `selection` is [H, N, K] and gets -1 past the candidates.
+/// Of a shard, `scores` holds its own blocks and `selection` their numbers b.
 Problem topk(const Rows &rows, View<const float, 3> scores,
              const TopKOptions &options, View<int32_t, 3> selection);
 
@@ -117,6 +131,19 @@ Problem topk(const Rows &rows, View<const float, 3> scores,
 /// token-major destination is the same view with its strides exchanged.
 Problem storeSelection(View<const int32_t, 3> selection, int32_t pad,
                        View<int32_t, 3> destination);
+
+/// A selection and its scores, for other ranks: `ids` gets the selection and
+/// `best` [H, N, K] the score of each place, -inf past the candidates. A NaN is
+/// handed on as -inf, which is what it counts as.
+Problem storeCandidates(const Rows &rows, View<const float, 3> scores,
+                        View<const int32_t, 3> selection, View<int32_t, 3> ids,
+                        View<float, 3> best);
+
+/// The K best of the candidates of all ranks: `ids` and `best` are
+/// [world, H, N, K'], a negative id is no candidate. The result is what topk of
+/// all blocks gives where every rank handed on its K' >= K best.
+Problem mergeCandidates(View<const int32_t, 4> ids, View<const float, 4> best,
+                        const TopKOptions &options, View<int32_t, 3> selection);
 
 struct RemapOptions {
   int64_t pagesPerBlock = 1; ///< P
@@ -130,6 +157,23 @@ struct RemapOptions {
 Problem remapPages(const Rows &rows, View<const int32_t, 3> selection,
                    View<const int32_t, 2> table, const RemapOptions &options,
                    View<int32_t, 2> pages, View<int32_t, 1> contexts);
+
+/// output[r, j] = input[r, j] * sides, modulo 2^32, for every entry of the
+/// input; both may be the same. An output that is smaller along some axis is a
+/// Problem that names both shapes.
+Problem rebaseTable(View<const int32_t, 2> input, int64_t sides,
+                    View<int32_t, 2> output);
+
+/// output[i] = input[i] + (input[i] / B) * B * (sides - 1), modulo 2^32, for
+/// slots from 0 up; a negative one stays as it is. Both may be the same.
+Problem rebaseSlots(View<const int32_t, 1> input, int64_t blockSize,
+                    int64_t sides, View<int32_t, 1> output);
+
+/// cache[s / B, s mod B, :] = convert(keys[i, :]) for every token i whose slot
+/// s is from 0 up. `keys` is [1, tokens, D] in f32, bf16 or f16; `cache` is
+/// [pages, B, D] in f8E4M3FN, bf16 or f16. A slot past the cache is a Problem.
+Problem insertKeys(const NumberView &keys, View<const int32_t, 1> slots,
+                   const NumberStore &cache);
 
 } // namespace winnow::reference
 

@@ -98,6 +98,38 @@ struct NumberView {
   }
 };
 
+/// The same to write to, in the formats of a key cache: f8E4M3FN, bf16, f16.
+struct NumberStore {
+  void *data = nullptr;
+  NumberFormat format = NumberFormat::F8E4M3FN;
+  std::array<int64_t, 3> extents{};
+  std::array<int64_t, 3> strides{};
+
+  /// Writes an element, converted as insert_keys says. Unchecked; another
+  /// format is left alone.
+  void store(int64_t i, int64_t j, int64_t k, float value) const {
+    int64_t offset = i * strides[0] + j * strides[1] + k * strides[2];
+    auto *bytes =
+        static_cast<unsigned char *>(data) + offset * byteWidth(format);
+    uint16_t half = 0;
+    switch (format) {
+    case NumberFormat::F8E4M3FN:
+      *bytes = encodeF8E4M3FN(value);
+      return;
+    case NumberFormat::BF16:
+      half = encodeBF16(value);
+      break;
+    case NumberFormat::F16:
+      half = encodeF16(value);
+      break;
+    case NumberFormat::F8E5M2:
+    case NumberFormat::F32:
+      return;
+    }
+    std::memcpy(bytes, &half, sizeof half);
+  }
+};
+
 } // namespace winnow::reference
 
 #endif // WINNOW_REFERENCE_VIEW_H

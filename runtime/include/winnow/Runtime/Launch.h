@@ -65,7 +65,7 @@ Result<std::vector<TensorView>> workspaceTensors(const Entry &entry,
 struct ResolvedArgument {
   KernelArgument source;
   uint32_t offset = 0;
-  uint64_t value = 0; ///< an address, or a stride in elements
+  uint64_t value = 0; ///< an address, a stride in elements or an extent
 };
 
 struct ResolvedLaunch {

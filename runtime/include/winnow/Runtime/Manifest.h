@@ -45,10 +45,11 @@ enum class Role {
   Selection,  ///< [H, N, K], or [N, H, K] when token-major
   Pages,      ///< [N*G, K*P]
   Contexts,   ///< [N*G]
+  Step,       ///< named by steps alone; several arguments may be
 };
 
 /// "seq_lens", "cu_seqlens", "query", "keys", "index_table", "attn_table",
-/// "selection", "pages", "ctx".
+/// "selection", "pages", "ctx", "step".
 std::string_view roleName(Role role);
 
 /// How an argument may lie in memory.
@@ -108,13 +109,13 @@ struct SymbolDefinition {
   bool operator==(const SymbolDefinition &) const = default;
 };
 
-/// One argument of a kernel: a tensor's address (8 bytes) or one of its strides
-/// in elements (8 bytes).
+/// One argument of a kernel, 8 bytes: a tensor's address, one of its strides in
+/// elements, or one of its extents.
 struct KernelArgument {
-  enum class Kind { Tensor, Stride };
+  enum class Kind { Tensor, Stride, Extent };
   Kind kind = Kind::Tensor;
   std::string tensor; ///< an argument or a workspace tensor
-  int64_t axis = 0;   ///< of Stride
+  int64_t axis = 0;   ///< of Stride and Extent
   bool operator==(const KernelArgument &) const = default;
 };
 
@@ -126,6 +127,17 @@ struct Launch {
   int64_t dynamicLdsBytes = 0;
   std::vector<KernelArgument> arguments;
   bool operator==(const Launch &) const = default;
+};
+
+/// An operation that runs once a step, before the indexer, by a launch of its
+/// own: "rebase_table" or "rebase_slots" of an input and an output (perhaps the
+/// same argument), "insert_keys" of keys, slots and a cache. With these, tools
+/// can run the reference.
+struct Step {
+  std::string operation;
+  std::vector<std::string> operands; ///< arguments
+  int64_t sides = 1, blockSize = 1;  ///< where the operation has them
+  bool operator==(const Step &) const = default;
 };
 
 /// Facts by name; the same type as contract::Facts.
@@ -149,6 +161,7 @@ struct Entry {
   std::vector<TensorArgument> arguments;
   std::vector<WorkspaceTensor> workspace;
   std::vector<Launch> launches;
+  std::vector<Step> steps; ///< in the order of their launches
   bool operator==(const Entry &) const = default;
 
   /// The argument of that name, or null.
