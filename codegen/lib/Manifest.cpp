@@ -90,6 +90,10 @@ public:
     for (auto launch : entry.getOps<LaunchOp>())
       if (isStep(launch))
         addStep(launch);
+    // The lowering's limits are those of indexers.
+    if (llvm::all_of(entry.getOps<LaunchOp>(),
+                     [&](LaunchOp launch) { return isStep(launch); }))
+      result.loweringContract.clear();
     for (BlockArgument argument : entry.getArguments())
       if (failed(describeArgument(argument)))
         return failure();

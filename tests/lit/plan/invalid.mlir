@@ -201,3 +201,11 @@ func.func @f(%lens: memref<?xi32>, %other: memref<4xi32>) {
   winnow.launch @k[%requests](%other) : memref<4xi32>
   return
 }
+
+// -----
+
+func.func @f(%slots: memref<?xi32>) {
+  // expected-error@below {{'winnow.extent' op asks for axis 1 of a memref of rank 1}}
+  %count = winnow.extent %slots axis 1 : memref<?xi32>
+  return
+}

@@ -3,16 +3,19 @@
 // RUN: winnow-opt %s -winnow-plan | FileCheck %s
 // RUN: winnow-opt %s -winnow-plan | winnow-opt | FileCheck %s
 
+// CHECK-DAG: #[[ROW:.*]] = affine_map<()[s0] -> (s0, 2, 1)>
+// CHECK-DAG: #[[SLOT:.*]] = affine_map<()[s0] -> (s0 ceildiv 256, 1, 1)>
+// CHECK-DAG: #[[KEY:.*]] = affine_map<()[s0] -> ((s0 * 16) ceildiv 256, 1, 1)>
 // CHECK: winnow.kernel @step_rebase_table(%table: memref<?x?xi32>, %rebased_table: memref<?x?xi32>)
 // CHECK-NEXT: shape RebaseTable {kChunks = 2, kSides = 2, kThreads = 256, kWaves = 4}
-// CHECK-NEXT: grid affine_map<()[s0] -> (s0, 2, 1)> waves 4
+// CHECK-NEXT: grid #[[ROW]] waves 4
 // CHECK: winnow.stage.rebase_table %table into %rebased_table
 // CHECK: winnow.kernel @step_rebase_slots(
 // CHECK-NEXT: shape RebaseSlots {kBlockSize = 64, kSides = 2, kThreads = 256, kWaves = 4}
-// CHECK-NEXT: grid affine_map<()[s0] -> (s0 ceildiv 256, 1, 1)> waves 4
+// CHECK-NEXT: grid #[[SLOT]] waves 4
 // CHECK: winnow.kernel @step_insert_keys(
 // CHECK-NEXT: shape InsertKeys {kBlockSize = 64, kHeadDim = 128, kThreads = 256, kWaves = 4}
-// CHECK-NEXT: grid affine_map<()[s0] -> ((s0 * 16) ceildiv 256, 1, 1)> waves 4
+// CHECK-NEXT: grid #[[KEY]] waves 4
 // CHECK: winnow.stage.insert_keys %new_keys at %new_slots into %cache
 // CHECK: winnow.kernel @step_rebase_slots_2(
 // CHECK-NEXT: shape RebaseSlots_2 {
