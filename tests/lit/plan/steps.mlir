@@ -21,7 +21,7 @@
 // CHECK-NEXT: shape RebaseSlots_2 {
 // CHECK: func.func @step(%[[T:.*]]: memref<?x?xi32>, %[[S:.*]]: memref<?xi32>
 // CHECK: %[[ROWS:.*]] = winnow.extent %[[T]] axis 0 : memref<?x?xi32>
-// CHECK-NEXT: winnow.launch @step_rebase_table[%[[ROWS]]](%[[T]], %[[T]])
+// CHECK-NEXT: winnow.launch @step_rebase_table[%[[ROWS]]] (%[[T]], %[[T]])
 func.func @step(%table: memref<?x?xi32>, %slots: memref<?xi32>, %others: memref<?xi32>,
                 %keys: memref<?x128xbf16>, %cache: memref<?x64x128xf8E4M3FN>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 4096, max_requests = 4}} {
