@@ -16,6 +16,8 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+#include <cstring>
 #include <mutex>
 
 extern "C" {
@@ -25,6 +27,42 @@ void LLVMInitializeAMDGPUDisassembler();
 }
 
 namespace winnow::sim {
+
+/// Fields with reserved values, of which LLVM's AMDGPU disassembler assumes
+/// that they do not occur (CDNA4 ISA, "Microcode Formats").
+static bool hasValidFields(std::span<const uint8_t> bytes) {
+  if (bytes.size() < 4)
+    return false;
+  uint32_t first = readLittle<uint32_t>(bytes.data());
+  uint32_t second =
+      bytes.size() < 8 ? 0 : readLittle<uint32_t>(bytes.data() + 4);
+  auto field = [](uint32_t word, unsigned low, unsigned count) {
+    return word >> low & ((1u << count) - 1);
+  };
+  bool isShortVector = !(first >> 31);
+  if (isShortVector && field(first, 0, 9) == 249) { // SDWA
+    bool isCompare = first >> 25 == 0x3e;
+    return field(second, 16, 3) < 7 && field(second, 24, 3) < 7 &&
+           (isCompare || (field(second, 8, 3) < 7 && field(second, 11, 2) < 3));
+  }
+  if (first >> 26 != 0b110100) // VOP3 and VOP3P
+    return true;
+  unsigned sources[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    sources[i] = field(second, 9 * i, 9);
+    // gfx9 has no literals, SDWA or DPP here.
+    if (sources[i] == 255 || sources[i] == 249 || sources[i] == 250)
+      return false;
+  }
+  unsigned opcode = field(first, 16, 7);
+  bool isPacked = field(first, 23, 3) == 7;
+  bool isAccumulatorMove = opcode == 0x58 || opcode == 0x59;
+  bool isMatrix = isPacked && ((opcode >= 0x40 && !isAccumulatorMove) ||
+                               opcode == 0x2d || opcode == 0x2e);
+  if (!isMatrix)
+    return true;
+  return sources[0] >= 256 && sources[1] >= 256 && sources[2] >= 128;
+}
 
 struct Disassembler::Impl {
   llvm::MCTargetOptions options;
@@ -38,7 +76,14 @@ struct Disassembler::Impl {
 
   bool decode(std::span<const uint8_t> bytes, uint64_t address,
               llvm::MCInst &instruction, uint64_t &size) {
-    llvm::ArrayRef<uint8_t> view(bytes.data(), bytes.size());
+    if (!hasValidFields(bytes))
+      return false;
+    // A literal past the end is found out here, not there.
+    uint8_t padded[32] = {};
+    std::memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), 16));
+    llvm::ArrayRef<uint8_t> view(padded, sizeof(padded));
+    // LLVM writes its doubts about operands there, also where it is null.
+    disassembler->CommentStream = &llvm::nulls();
     return disassembler->getInstruction(instruction, size, view, address,
                                         llvm::nulls()) ==
                llvm::MCDisassembler::Success &&

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// DWARF line information behind an interface without LLVM types.
+// DWARF line tables, versions 4 and 5, of a code object. Read here and not by
+// LLVM, whose reader trusts the sections of a file that it did not write.
 #ifndef WINNOW_SIM_SOURCELINES_H
 #define WINNOW_SIM_SOURCELINES_H
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace winnow::sim {
 
-/// Not thread-safe. Copies what it needs of the file.
+/// Immutable, thread-safe to share.
 class SourceLines {
 public:
+  /// A file without line tables, or with ones that are damaged, has no lines,
+  /// or those before the damage: they are a courtesy to reports.
   explicit SourceLines(std::span<const uint8_t> elf);
-  ~SourceLines();
 
   /// "file.hip:42" of a code object address; empty when it is not known.
   std::string at(uint64_t address) const;
 
 private:
-  struct Impl;
-  std::unique_ptr<Impl> state;
+  struct Range {
+    uint64_t begin, end;
+    uint32_t file, line;
+  };
+  friend class LineProgram;
+  /// By their beginning.
+  std::vector<Range> ranges;
+  std::vector<std::string> files;
 };
 
 } // namespace winnow::sim
