@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A run written out so that others can check it with tools of their own: every
 // tensor as a raw little-endian file, the code objects, and launch.json, which
-// says what they are. docs of the fields: docs/dump-format.md.
+// says what they are (docs/dump-format.md).
 #ifndef WINNOW_TOOL_DUMP_H
 #define WINNOW_TOOL_DUMP_H
 

@@ -216,6 +216,7 @@ std::vector<int32_t> tool::raggedLengths(int64_t requests, int64_t context,
                                          uint64_t seed) {
   Random random(seed ^ 0x6c656e67746873u); // "lengths"
   std::vector<int32_t> lengths;
+  lengths.reserve(static_cast<size_t>(requests));
   for (int64_t request = 0; request < requests; ++request)
     lengths.push_back(
         static_cast<int32_t>(request == 0 || context == 0

@@ -38,13 +38,15 @@ Result<Expression> readExpression(const Json &json, const std::string &where,
     if (!kind)
       return Error{where + ": unknown operation '" + name.substr(0, 80) +
                    "', wanted one of " + spellings(kOperations)};
-    Result<Expression> left = readExpression(json[1], where, depth + 1);
-    if (!left)
-      return left;
-    Result<Expression> right = readExpression(json[2], where, depth + 1);
-    if (!right)
-      return right;
-    return Expression(*kind, std::move(*left), std::move(*right));
+    Expression expression;
+    expression.kind = *kind;
+    for (int i : {1, 2}) {
+      Result<Expression> operand = readExpression(json[i], where, depth + 1);
+      if (!operand)
+        return operand;
+      expression.operands.push_back(std::move(*operand));
+    }
+    return expression;
   }
   return Error{where + ": " + describe(json) +
                ", wanted a whole number, a symbol or [operation, a, b]"};

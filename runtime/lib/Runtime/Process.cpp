@@ -68,6 +68,7 @@ int prepare(SpawnSetup &setup, const std::string &folder, int output) {
 
 std::vector<char *> pointers(const std::vector<std::string> &strings) {
   std::vector<char *> list;
+  list.reserve(strings.size() + 1);
   for (const std::string &string : strings)
     list.push_back(const_cast<char *>(string.c_str()));
   list.push_back(nullptr);

@@ -128,6 +128,17 @@ private:
   const TensorView &found;
 };
 
+/// " has 5 entries, wanted at least 8 (rows)".
+std::string wrongExtent(int64_t found, const Extent &extent, int64_t wanted) {
+  std::string text = " has " + std::to_string(found) + " entries, wanted ";
+  if (extent.kind == Extent::Kind::AtLeast)
+    text += "at least ";
+  text += std::to_string(wanted);
+  if (extent.value.kind != Expression::Kind::Constant)
+    text += " (" + extent.value.text() + ")";
+  return text;
+}
+
 Status checkExtents(const TensorArgument &wanted, const TensorView &found,
                     const Symbols &symbols) {
   for (int axis = 0; axis < found.rank; ++axis) {
@@ -142,12 +153,7 @@ Status checkExtents(const TensorArgument &wanted, const TensorView &found,
     const bool exact = extent.kind == Extent::Kind::Exactly;
     if (exact ? found.extents[axis] == *value : found.extents[axis] >= *value)
       continue;
-    std::string formula;
-    if (extent.value.kind != Expression::Kind::Constant)
-      formula = " (" + extent.value.text() + ")";
-    return Error{where + " has " + std::to_string(found.extents[axis]) +
-                 " entries, wanted " + (exact ? "" : "at least ") +
-                 std::to_string(*value) + formula};
+    return Error{where + wrongExtent(found.extents[axis], extent, *value)};
   }
   return {};
 }
