@@ -22,8 +22,8 @@ struct Plain {
   Tensor<int32_t, 2> table;
   ExactScores scores;
 
-  Plain(std::vector<int32_t> lens, int64_t queryLen, int64_t blockSize,
-        std::vector<float> tokens, Tensor<int32_t, 2> table)
+  Plain(const std::vector<int32_t> &lens, int64_t queryLen, int64_t blockSize,
+        const std::vector<float> &tokens, Tensor<int32_t, 2> table)
       : lengths{lens}, queryLen(queryLen), blockSize(blockSize),
         query({static_cast<int64_t>(lens.size()) * queryLen, 1, 1}, 1.0f),
         keys({static_cast<int64_t>(tokens.size()) / blockSize, blockSize, 1},
@@ -90,6 +90,7 @@ TEST(BlockScore, PaddingRowsSeeNothing) {
   ASSERT_EQ(plain.run(), std::nullopt);
   Rows rows = plain.lengths.rows(2, 2);
   std::vector<int64_t> seen;
+  seen.reserve(6);
   for (int64_t row = 0; row < rows.rows(); ++row)
     seen.push_back(rows.causalLength(row));
   EXPECT_EQ(seen, (std::vector<int64_t>{0, 0, 0, 1, 0, 0}));

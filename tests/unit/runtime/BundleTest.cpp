@@ -260,7 +260,7 @@ TEST(Bundle, JsonIsBounded) {
   }
   std::string nested = "1";
   for (int i = 0; i < 20; ++i)
-    nested = "[\"add\"," + nested + ",1]";
+    nested.insert(0, "[\"add\",").append(",1]");
   EXPECT_THAT(edited("[\"mul\",\"requests\",2]", nested),
               HasSubstr("an expression nested deeper than 16"));
 }

@@ -142,9 +142,10 @@ TEST_F(Clang, AHangIsStoppedWithAllItsChildren) {
   Result<std::vector<std::byte>> child =
       readFile(folder->path() + "/child", 100);
   ASSERT_TRUE(child) << child.message();
-  const int pid = std::atoi(
+  const long pid = std::strtol(
       std::string(reinterpret_cast<const char *>(child->data()), child->size())
-          .c_str());
+          .c_str(),
+      nullptr, 10);
   ASSERT_GT(pid, 1);
   // It is gone, or a zombie that its new parent has not collected yet.
   bool gone = false;

@@ -36,6 +36,7 @@ Entry heldToAiter() {
 
 std::vector<std::string> broken(const contract::Report &report) {
   std::vector<std::string> limits;
+  limits.reserve(report.violations.size());
   for (const contract::Violation &violation : report.violations)
     limits.push_back(violation.limit);
   return limits;

@@ -45,7 +45,7 @@ protected:
       return bytes.message();
     return {reinterpret_cast<const char *>(bytes->data()), bytes->size()};
   }
-  static std::string failure(Status status) {
+  static std::string failure(const Status &status) {
     return status ? "no error" : status.message();
   }
 
@@ -146,7 +146,7 @@ TEST_F(Files, AWriteThatStopsHalfwayLeavesTheOldFile) {
   Status status = writeFileAtomically(path("a"), std::string(100000, 'x'));
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(failure(std::move(status)),
+  EXPECT_EQ(failure(status),
             "cannot write '" + path("a") + "': File too large");
   EXPECT_EQ(content(path("a")), "old");
   EXPECT_THAT(names(), ElementsAre("a"));

@@ -35,8 +35,8 @@ protected:
 };
 
 TEST_F(VerifyRun, TheReferenceAgreesWithItself) {
-  for (std::vector<int32_t> lengths :
-       {std::vector<int32_t>{32, 0, 1, 5, 17}, {0, 0}, {}, {2}}) {
+  for (const std::vector<int32_t> &lengths :
+       std::vector<std::vector<int32_t>>{{32, 0, 1, 5, 17}, {0, 0}, {}, {2}}) {
     run(lengths);
     Verdict result = verdict();
     EXPECT_TRUE(result.ok());
