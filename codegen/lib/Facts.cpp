@@ -94,6 +94,8 @@ public:
         loc);
     set("init_blocks", int64_t(score.getInitBlocks()), loc);
     set("local_blocks", int64_t(score.getLocalBlocks()), loc);
+    set("shard_rank", int64_t(score.getRank()), loc);
+    set("shard_world", int64_t(score.getWorld()), loc);
     // The plan makes the score buffer itself, its rows along blocks dense.
     set("score_layout", "contiguous", loc);
     if (auto rows = score.getRows().getDefiningOp<UniformRowsOp>())

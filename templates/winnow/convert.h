@@ -33,8 +33,9 @@ WINNOW_DEVICE u32 widen(f16_element element) {
   const u32 sign = static_cast<u32>(element.bits & 0x8000u) << 16;
   const u32 exponent = (element.bits >> 10) & 0x1fu;
   const u32 mantissa = element.bits & 0x3ffu;
+  // A NaN is the quiet one of its sign, whatever its payload.
   if (exponent == 0x1fu)
-    return sign | kInfinity | mantissa << 13;
+    return sign | kInfinity | (mantissa ? 0x400000u : 0u);
   // A subnormal counts steps of 2^-24; it is a normal f32, and exact.
   if (exponent == 0)
     return sign |

@@ -83,6 +83,8 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
   indexer.cuSeqlens = entry.indexOf(Role::CuSeqlens);
   if (!indexer.ragged())
     indexer.queryLen = facts.number("query_len", 1);
+  indexer.shardRank = facts.numberOr("shard_rank", 0);
+  indexer.shardWorld = facts.numberOr("shard_world", 1);
   indexer.keep = facts.number("k", 1);
   indexer.score.initBlocks = facts.number("init_blocks", 0);
   indexer.score.localBlocks = facts.number("local_blocks", 0);
@@ -414,6 +416,8 @@ reference::Rows Call::rows() const {
     return {};
   reference::Rows rows{arguments[indexer->lens].as<int32_t, 1>(),
                        indexer->queryLen, indexer->blockSize};
+  rows.rank = indexer->shardRank;
+  rows.world = indexer->shardWorld;
   if (indexer->ragged())
     rows.offsets = arguments[indexer->cuSeqlens].as<int32_t, 1>();
   return rows;

@@ -31,6 +31,7 @@ struct Indexer {
   std::vector<StepCall> steps;
   int64_t heads = 0, headDim = 0, blockSize = 0, keep = 0;
   int64_t queryLen = 0;  ///< 0 where the rows are ragged
+  int64_t shardRank = 0, shardWorld = 1;
   int64_t maxBlocks = 0; ///< of the longest sequence in the bounds
   reference::BlockScoreOptions score;
   reference::TopKOptions topk;

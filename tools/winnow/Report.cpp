@@ -50,7 +50,8 @@ int64_t tool::pagesScored(const Call &call) {
   for (int64_t request = 0; request < rows.requests(); ++request) {
     // The last row of a request sees all of its blocks.
     const int64_t row = rows.firstRow(request + 1) - 1;
-    for (int64_t block = 0; block < rows.blocksSeen(request); ++block)
+    for (int64_t block = 0; block < rows.localCount(rows.blocksSeen(request));
+         ++block)
       written += scores(0, row, block) != poison;
   }
   return written;
@@ -222,8 +223,8 @@ void addRow(Lines &lines, const RunReport &report, int64_t row,
       kept += fmt::format("{}{}", kept.empty() ? "" : "  ", block);
       if (indexer.scores < 0 || block >= rows.visibleBlocks(row))
         continue;
-      const float score =
-          call.workspace[indexer.scores].as<float, 3>()(head, row, block);
+      const float score = call.workspace[indexer.scores].as<float, 3>()(
+          head, row, block / rows.world);
       if (score == reference::kLocalBlockScore)
         kept += " (local)";
       else if (score == reference::kInitBlockScore)

@@ -63,7 +63,7 @@ Status tool::runOnHost(Call &call) {
     auto stored = call.workspace[indexer.scores].as<float, 3>();
     for (int64_t head = 0; head < exact.heads; ++head)
       for (int64_t row = 0; row < exact.rows; ++row)
-        for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
+        for (int64_t block = 0; block < rows.localBlocks(row); ++block)
           stored(head, row, block) = scores(head, row, block);
   }
   std::vector<int32_t> kept(indexer.heads * rows.rows() * indexer.keep);

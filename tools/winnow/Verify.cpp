@@ -192,7 +192,7 @@ private:
       Written written(tensor);
       for (int64_t head = 0; head < exact.heads; ++head)
         for (int64_t row = 0; row < exact.rows; ++row)
-          for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
+          for (int64_t block = 0; block < rows.localBlocks(row); ++block)
             written.element(head * tensor.view.strides[0] +
                             row * tensor.view.strides[1] +
                             block * tensor.view.strides[2]);
@@ -249,7 +249,7 @@ std::vector<int32_t> tool::plainSelection(const Call &call) {
         const int32_t block = stored(head, row, slot);
         // Past the candidates the pad means "none"; another value there stays
         // and is reported.
-        const bool past = slot >= rows.visibleBlocks(row);
+        const bool past = slot >= rows.localBlocks(row);
         plain.push_back(past && block == indexer.selectionPad ? -1 : block);
       }
   return plain;

@@ -65,6 +65,8 @@ static BatchRows findRows(Value value) {
   BatchRows rows;
   if (auto topk = value.getDefiningOp<TopKOp>())
     value = topk.getScores();
+  if (auto merge = value.getDefiningOp<MergeCandidatesOp>())
+    value = merge.getRows();
   if (auto score = value.getDefiningOp<BlockScoreOp>()) {
     rows.query = score.getQuery();
     value = score.getRows();
@@ -269,6 +271,9 @@ LogicalResult BlockScoreOp::inferReturnTypes(MLIRContext *context,
 LogicalResult BlockScoreOp::verify() {
   if (failed(verifyOptions(*this, getOptionSpecs())))
     return failure();
+  if (getRank() >= getWorld())
+    return emitOpError() << "rank has to be below world, " << getWorld()
+                         << ", found " << getRank();
   MemRefType query = getQuery().getType();
   MemRefType keys = getKeys().getType();
 
@@ -325,6 +330,92 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult TopKOp::verify() {
   return verifyOptions(*this, getOptionSpecs());
+}
+
+//===----------------------------------------------------------------------===//
+// store_candidates, merge_candidates
+//===----------------------------------------------------------------------===//
+
+LogicalResult StoreCandidatesOp::verify() {
+  if (failed(verifyOptions(*this, {})))
+    return failure();
+  // Only a topk has scores to hand on.
+  if (!getSelection().getDefiningOp<TopKOp>()) {
+    InFlightDiagnostic diag =
+        emitOpError() << "takes the selection of a winnow.topk, whose scores "
+                         "it hands on";
+    diag.attachNote(getSelection().getLoc()) << "the selection comes from here";
+    return diag;
+  }
+  SelectionType selection = getSelection().getType();
+  BatchRows rows = findRows(getSelection());
+  for (auto [name, type] :
+       {std::pair(StringRef("ids"), getIds().getType()),
+        std::pair(StringRef("scores"), getScores().getType())}) {
+    for (auto [axis, what, wanted] :
+         {std::tuple(0u, StringRef("index heads"), selection.getHeads()),
+          std::tuple(2u, StringRef("k"), selection.getK())}) {
+      if (type.getDimSize(axis) == wanted)
+        continue;
+      InFlightDiagnostic diag =
+          emitOpError() << "axis " << axis << " of " << name << " (" << what
+                        << ") has to be that of the selection, " << wanted
+                        << ", found " << extentText(type.getDimSize(axis))
+                        << " in " << type;
+      diag.attachNote(getSelection().getLoc()) << "the selection is made here";
+      return diag;
+    }
+    if (failed(verifyRowCount(*this, name, type, 1, rows)) ||
+        failed(verifyDisjointRows(*this, name, type)))
+      return failure();
+  }
+  return success();
+}
+
+void MergeCandidatesOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getSelection(), "selection");
+}
+
+LogicalResult MergeCandidatesOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto ids = dyn_cast<MemRefType>(adaptor.getIds().getType());
+  auto rows = dyn_cast<RowsType>(adaptor.getRows().getType());
+  if (!ids || ids.getRank() != 4)
+    return emitInferenceError<MergeCandidatesOp>(context, location)
+           << "ids have to be a memref [world, heads, rows, k], found "
+           << adaptor.getIds().getType();
+  // Only without verification can the rows be of another type.
+  if (!rows)
+    return failure();
+  if (failed(inferExtent<MergeCandidatesOp>(context, location, "ids", ids, 1,
+                                            ScoresType::getOptionSpecs()[1],
+                                            "index heads")))
+    return failure();
+  types.push_back(SelectionType::getChecked(
+      [&] { return emitInferenceError<MergeCandidatesOp>(context, location); },
+      context, rows.getQueryLen(), ids.getDimSize(1), adaptor.getBlockSize(),
+      adaptor.getK()));
+  return success(types.back() != nullptr);
+}
+
+LogicalResult MergeCandidatesOp::verify() {
+  if (failed(verifyOptions(*this, getOptionSpecs())))
+    return failure();
+  MemRefType ids = getIds().getType(), scores = getScores().getType();
+  for (unsigned axis = 0; axis < 4; ++axis)
+    if (ids.getDimSize(axis) != scores.getDimSize(axis))
+      return emitOpError() << "axis " << axis
+                           << " of scores has to be that of ids, "
+                           << extentText(ids.getDimSize(axis)) << " in " << ids
+                           << ", found " << extentText(scores.getDimSize(axis))
+                           << " in " << scores;
+  if (ids.isDynamicDim(3) || ids.getDimSize(3) < static_cast<int64_t>(getK()))
+    return emitOpError() << "axis 3 of ids (candidates of a rank) has to be at "
+                            "least k, "
+                         << getK() << ", found "
+                         << extentText(ids.getDimSize(3)) << " in " << ids;
+  return verifyRowCount(*this, "ids", ids, 2, findRows(getRows()));
 }
 
 //===----------------------------------------------------------------------===//

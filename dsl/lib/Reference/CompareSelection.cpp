@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 using namespace winnow::reference;
 
@@ -137,11 +138,25 @@ Comparison winnow::reference::compareSelection(
     return refused(problem);
   if (Problem problem = wantExtent("selection", 1, got.extents[1], exact.rows))
     return refused(problem);
+  // A shard's own numbers, which its scores go by; a block of another rank
+  // becomes one that is out of range.
+  std::vector<int32_t> local;
+  if (rows.world > 1) {
+    for (int64_t head = 0; head < exact.heads; ++head)
+      for (int64_t row = 0; row < exact.rows; ++row)
+        for (int64_t slot = 0; slot < got.extents[2]; ++slot) {
+          const int32_t block = got(head, row, slot);
+          const bool own = block < 0 || block % rows.world == rows.rank;
+          local.push_back(block < 0 ? block
+                          : own     ? static_cast<int32_t>(block / rows.world)
+                                    : std::numeric_limits<int32_t>::max());
+        }
+    got = {local.data(), got.extents};
+  }
   Comparison comparison;
   for (int64_t head = 0; head < exact.heads; ++head)
     for (int64_t row = 0; row < exact.rows; ++row) {
-      RowCheck check(exact, got, head, row, rows.visibleBlocks(row),
-                     comparison);
+      RowCheck check(exact, got, head, row, rows.localBlocks(row), comparison);
       if (!check.shape())
         continue;
       check.membership();

@@ -12,7 +12,7 @@
 
 // CHECK-LABEL: func.func @small_blocks
 // CHECK: winnow.uniform_rows %{{.*}} {query_len = 4, winnow.lowering = "mfma"}
-// CHECK: winnow.block_score {{.*}} {reduce = max, init_blocks = 0, local_blocks = 0, winnow.lowering = "mfma"}
+// CHECK: winnow.block_score {{.*}} {reduce = max, init_blocks = 0, local_blocks = 0, rank = 0, world = 1, winnow.lowering = "mfma"}
 // CHECK: winnow.topk {{.*}} {k = 64, ties = highest_block, order = score_descending, winnow.lowering = "mfma"}
 // CHECK: winnow.store_selection {{.*}} {layout = head_major, pad = -1, winnow.lowering = "mfma"}
 // CHECK: winnow.remap_pages {{.*}} {pages_per_block = 2, kv_heads = 8, pad = 0, table_sides = 1, winnow.lowering = "mfma"}

@@ -264,7 +264,7 @@ func.func @f(%q: memref<?x1x64xbf16>, %k: memref<?x32x64xbf16>, %t: memref<?x?xi
 // -----
 
 func.func @f(%q: memref<?x1x64xbf16>, %k: memref<?x32x64xbf16>, %t: memref<?x?xi32>, %rows: !winnow.rows<query_len = 1>) {
-  // expected-error@below {{unknown option 'causal' of 'winnow.block_score'; known: reduce, init_blocks, local_blocks}}
+  // expected-error@below {{unknown option 'causal' of 'winnow.block_score'; known: reduce, init_blocks, local_blocks, rank, world}}
   %0 = winnow.block_score %q, %k[%t] on %rows {causal = 1}
       : memref<?x1x64xbf16>, memref<?x32x64xbf16>, memref<?x?xi32>, !winnow.rows<query_len = 1>
   return

@@ -24,7 +24,7 @@ func.func @uniform_rows_strided(%lens: memref<8xi32, strided<[1], offset: ?>>) {
 // CHECK-SAME: (%[[Q:.*]]: memref<?x4x64xbf16>, %[[K:.*]]: memref<?x64x64xbf16>, %[[T:.*]]: memref<?x?xi32>, %[[ROWS:.*]]: !winnow.rows<query_len = 1>)
 func.func @block_score_defaults(%q: memref<?x4x64xbf16>, %k: memref<?x64x64xbf16>,
                                 %t: memref<?x?xi32>, %rows: !winnow.rows<query_len = 1>) {
-  // CHECK-NEXT: %[[SCORES:.*]] = winnow.block_score %[[Q]], %[[K]][%[[T]]] on %[[ROWS]] {reduce = max, init_blocks = 0, local_blocks = 0} : memref<?x4x64xbf16>, memref<?x64x64xbf16>, memref<?x?xi32>, !winnow.rows<query_len = 1>
+  // CHECK-NEXT: %[[SCORES:.*]] = winnow.block_score %[[Q]], %[[K]][%[[T]]] on %[[ROWS]] {reduce = max, init_blocks = 0, local_blocks = 0, rank = 0, world = 1} : memref<?x4x64xbf16>, memref<?x64x64xbf16>, memref<?x?xi32>, !winnow.rows<query_len = 1>
   %scores = winnow.block_score %q, %k[%t] on %rows
       : memref<?x4x64xbf16>, memref<?x64x64xbf16>, memref<?x?xi32>, !winnow.rows<query_len = 1>
   return
@@ -34,10 +34,10 @@ func.func @block_score_defaults(%q: memref<?x4x64xbf16>, %k: memref<?x64x64xbf16
 // CHECK-LABEL: func.func @block_score_order
 func.func @block_score_order(%q: memref<?x128x4096xf16>, %k: memref<?x1x4096xf16>,
                              %t: memref<?x?xi32>, %rows: !winnow.rows<query_len = 2>) {
-  // CHECK: winnow.block_score {{.*}} {reduce = sum, init_blocks = 2147483647, local_blocks = 3} :
+  // CHECK: winnow.block_score {{.*}} {reduce = sum, init_blocks = 2147483647, local_blocks = 3, rank = 0, world = 1} :
   %sum = winnow.block_score %q, %k[%t] on %rows {local_blocks = 3, reduce = sum, init_blocks = 2147483647}
       : memref<?x128x4096xf16>, memref<?x1x4096xf16>, memref<?x?xi32>, !winnow.rows<query_len = 2>
-  // CHECK: winnow.block_score {{.*}} {reduce = mean, init_blocks = 0, local_blocks = 0} :
+  // CHECK: winnow.block_score {{.*}} {reduce = mean, init_blocks = 0, local_blocks = 0, rank = 0, world = 1} :
   %mean = winnow.block_score %q, %k[%t] on %rows {reduce = mean}
       : memref<?x128x4096xf16>, memref<?x1x4096xf16>, memref<?x?xi32>, !winnow.rows<query_len = 2>
   return

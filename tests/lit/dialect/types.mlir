@@ -32,7 +32,7 @@ func.func @inferred(%q: memref<?x3x64xbf16>, %k: memref<?x32x64xbf16>, %t: memre
                     %lens: memref<?xi32>) {
   // GENERIC: "winnow.uniform_rows"(%{{.*}}) <{query_len = 5 : i64}> : (memref<?xi32>) -> !winnow.rows<query_len = 5>
   %rows = winnow.uniform_rows %lens {query_len = 5} : memref<?xi32>
-  // GENERIC: "winnow.block_score"(%{{.*}}) <{init_blocks = 0 : i64, local_blocks = 0 : i64, reduce = #winnow.token_reduction<max>}> : {{.*}} -> !winnow.scores<query_len = 5, heads = 3, block_size = 32>
+  // GENERIC: "winnow.block_score"(%{{.*}}) <{init_blocks = 0 : i64, local_blocks = 0 : i64, rank = 0 : i64, reduce = #winnow.token_reduction<max>, world = 1 : i64}> : {{.*}} -> !winnow.scores<query_len = 5, heads = 3, block_size = 32>
   %scores = winnow.block_score %q, %k[%t] on %rows
       : memref<?x3x64xbf16>, memref<?x32x64xbf16>, memref<?x?xi32>, !winnow.rows<query_len = 5>
   // GENERIC: "winnow.topk"(%{{.*}}) <{k = 7 : i64, order = #winnow.selection_order<score_descending>, ties = #winnow.tie_rule<highest_block>}> : {{.*}} -> !winnow.selection<query_len = 5, heads = 3, block_size = 32, k = 7>

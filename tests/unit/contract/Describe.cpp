@@ -61,8 +61,10 @@ public:
         (ragged ? ", " + types["cu"] : "") + "\n" +
         "  %scores = winnow.block_score %q, %keys[%table] on %rows {reduce = " +
         text("score_reduction") + ", init_blocks = " + text("init_blocks") +
-        ", local_blocks = " + text("local_blocks") + "} : " + types["q"] +
-        ", " + types["keys"] + ", " + types["table"] + ", " + rows + "\n" +
+        ", local_blocks = " + text("local_blocks") +
+        ", rank = " + text("shard_rank") + ", world = " + text("shard_world") +
+        "} : " + types["q"] + ", " + types["keys"] + ", " + types["table"] +
+        ", " + rows + "\n" +
         "  %selection = winnow.topk %scores {k = " + text("k") +
         ", ties = " + text("ties") + ", order = " + text("order") +
         "} : " + scores + "\n" +

@@ -31,6 +31,7 @@ Facts m3() {
           {"index_heads", 1},
           {"query_len", 1},
           {"ragged", false},
+          {"shard_world", 1},
           {"max_seq_len", 1048576},
           {"max_requests", 256},
           {"max_pages", 4096},

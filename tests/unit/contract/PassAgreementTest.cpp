@@ -122,6 +122,7 @@ Facts tied(Facts facts, const Limit &limit) {
   facts["query_rows"] = number("seq_lens_rows") * number("query_len");
   facts["max_requests"] = number("seq_lens_rows");
   facts["max_rows"] = number("query_rows");
+  facts["shard_rank"] = int64_t(0);
   return facts;
 }
 
@@ -276,9 +277,10 @@ TEST_F(PassAgreement, FactsOfEachIndexer) {
 /// Every fact that the compiler collects is one of facts.json, of its kind.
 TEST_F(PassAgreement, CollectedFactsAreInTheVocabulary) {
   const Contract &contract = *contract::find("aiter_msa");
-  // Ragged rows have no query length.
+  // Ragged rows have no query length; a rank is below its world.
   Facts asked = contract::test::meeting(contract, contract.limits()[0]);
   asked["ragged"] = false;
+  asked["shard_rank"] = int64_t(0);
   OwningOpRef<ModuleOp> module =
       parse(contract::test::describe(asked, "aiter_msa"));
   ASSERT_TRUE(module);

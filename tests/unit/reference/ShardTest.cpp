@@ -2,6 +2,7 @@
 // Shards: each rank scores its own blocks, and merging what the ranks kept
 // gives the bits of the unsharded selection, whatever the ties and specials.
 #include "Support.h"
+#include "winnow/Reference/Compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,6 +107,29 @@ TEST(Shards, ScoresAreDecidedOnTheGlobalNumber) {
   EXPECT_THAT(score(1), ElementsAre(11, 14));
   EXPECT_THAT(score(2), ElementsAre(-kInf, kLocalBlockScore));
   EXPECT_EQ(rows.localCount(2), 0); // rank 2 has none of two blocks
+}
+
+TEST(Shards, SelectionsAreHeldAgainstTheRanksOwnBlocks) {
+  const std::vector<float> q{1}, k{10, 11, 12, 13, 14, 15, 16};
+  const Tensor<int32_t, 2> table{{1, 7}, {0, 1, 2, 3, 4, 5, 6}};
+  const Lengths lengths{{7}};
+  Rows rows = lengths.rows(1, 1);
+  rows.rank = 1;
+  rows.world = 3; // blocks 1 and 4
+  ExactScores scores;
+  ASSERT_EQ(blockScore(rows, {q.data(), NumberFormat::F32, {1, 1, 1}},
+                       {k.data(), NumberFormat::F32, {7, 1, 1}}, table.view(),
+                       {}, scores),
+            std::nullopt);
+  auto fine = [&](std::vector<int32_t> kept) {
+    const View<const int32_t, 3> view(kept.data(), {1, 1, 3});
+    return compareSelection(rows, scores, {}, view, nullptr).ok();
+  };
+  EXPECT_TRUE(fine({4, 1, -1}));
+  EXPECT_FALSE(fine({5, 1, -1})); // of another rank
+  EXPECT_FALSE(fine({4, 4, -1}));
+  EXPECT_FALSE(fine({4, -1, -1}));
+  EXPECT_FALSE(fine({4, 1, 7})); // past the row's reach
 }
 
 TEST(Shards, Problems) {

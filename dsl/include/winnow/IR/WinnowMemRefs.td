@@ -52,6 +52,12 @@ def Winnow_Keys : Winnow_MemRef<3, "[pages, block_size, head_dim]",
 def Winnow_Indices : Winnow_MemRef<
     3, "[heads, rows, k] or [rows, heads, k]", [Winnow_I32],
     "selected blocks">;
+def Winnow_CandidateScores : Winnow_MemRef<3, "[heads, rows, k]", [Winnow_F32],
+                                           "scores of selected blocks">;
+def Winnow_RankIds : Winnow_MemRef<4, "[world, heads, rows, k]", [Winnow_I32],
+                                   "blocks that ranks selected">;
+def Winnow_RankScores : Winnow_MemRef<4, "[world, heads, rows, k]",
+                                      [Winnow_F32], "scores of those blocks">;
 def Winnow_PageTable : Winnow_MemRef<2, "[rows * kv_heads, entries]",
                                      [Winnow_I32], "a page table">;
 def Winnow_ContextLens : Winnow_MemRef<1, "[rows * kv_heads]", [Winnow_I32],

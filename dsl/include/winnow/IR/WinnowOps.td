@@ -109,7 +109,9 @@ def Winnow_BlockScoreOp : Winnow_ValueOp<"block_score", [
     Winnow_IntOptionOr<"init_blocks", 0, 2147483647, 0,
                        "first blocks that are forced">,
     Winnow_IntOptionOr<"local_blocks", 0, 2147483647, 0,
-                       "last visible blocks that are forced">]> {
+                       "last visible blocks that are forced">,
+    Winnow_IntOptionOr<"rank", 0, 1023, 0, "which shard of the blocks">,
+    Winnow_IntOptionOr<"world", 1, 1024, 1, "how many shards there are">]> {
   let summary = "score every block that a row may see";
   let description = [{
     The score of block `b` for index head `h` of row `n`, a row of request `r`,
@@ -126,6 +128,11 @@ def Winnow_BlockScoreOp : Winnow_ValueOp<"block_score", [
     Forced blocks are decided afterwards: the last `local_blocks` blocks that a
     row sees score 1e29, any other of its first `init_blocks` blocks 1e30.
 
+    **Shards.** Of `world` ranks that share the blocks of every sequence, a rank
+    scores the blocks `b` with `b mod world = rank`. Causal lengths and forced
+    blocks are decided on `b`; a selection holds `b` too. What the ranks select
+    is brought together by `store_candidates` and `merge_candidates`.
+
     | operand | shape | type |
     | --- | --- | --- |
     | `query` | `[rows, heads, head_dim]` | f8E4M3FN, f8E5M2, bf16 or f16 |
@@ -136,14 +143,14 @@ def Winnow_BlockScoreOp : Winnow_ValueOp<"block_score", [
     8, at most 4096) are static. Refused as well: a head dim or number format
     that differs between query and keys; a static number of rows that is not
     `query_len` for each request; a table with a static number of rows smaller
-    than the requests.
+    than the requests; a `rank` that is not below `world`.
 
     ```mlir
     func.func @score(%q: memref<?x4x128xbf16>, %keys: memref<?x64x128xbf16>,
                      %table: memref<?x?xi32>,
                      %rows: !winnow.rows<query_len = 1>) {
       %scores = winnow.block_score %q, %keys[%table] on %rows
-          {reduce = max, init_blocks = 1, local_blocks = 2}
+          {reduce = max, init_blocks = 1, local_blocks = 2, rank = 0, world = 1}
           : memref<?x4x128xbf16>, memref<?x64x128xbf16>, memref<?x?xi32>,
             !winnow.rows<query_len = 1>
       return
@@ -194,6 +201,82 @@ def Winnow_TopKOp : Winnow_ValueOp<"topk", [
   let assemblyFormat = [{
     $scores custom<Options>(prop-dict, attr-dict, "optionsOf<TopKOp>()")
     `:` qualified(type($scores))
+  }];
+}
+
+def Winnow_StoreCandidatesOp : Winnow_Op<"store_candidates", []> {
+  let summary = "write a rank's selected blocks and their scores";
+  let description = [{
+    What a rank hands to the others: the block numbers, -1 in the places past the
+    last, and the score of each, -inf there. A score that is NaN is handed on as
+    -inf, which it counts as. The selection comes from a `topk` of the same
+    function, whose scores these are.
+
+    `ids` is i32 and `scores` f32, both `[heads, rows, k]`; `heads` and `k` are
+    static and those of the selection.
+
+    ```mlir
+    func.func @candidates(%scores: !winnow.scores<query_len = 1, heads = 4,
+                                                  block_size = 64>,
+                          %ids: memref<4x?x16xi32>, %best: memref<4x?x16xf32>) {
+      %selection = winnow.topk %scores {k = 16}
+          : !winnow.scores<query_len = 1, heads = 4, block_size = 64>
+      winnow.store_candidates %selection, %ids, %best
+          : !winnow.selection<query_len = 1, heads = 4, block_size = 64, k = 16>,
+            memref<4x?x16xi32>, memref<4x?x16xf32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins
+      Winnow_Selection:$selection,
+      Arg<Winnow_Indices, "block numbers", [MemWrite]>:$ids,
+      Arg<Winnow_CandidateScores, "their scores", [MemWrite]>:$scores);
+  // Without options there is nothing for the shared parser to do.
+  let extraClassDeclaration = "";
+  let assemblyFormat = [{
+    $selection `,` $ids `,` $scores attr-dict
+    `:` qualified(type($selection)) `,` type($ids) `,` type($scores)
+  }];
+}
+
+def Winnow_MergeCandidatesOp : Winnow_ValueOp<"merge_candidates", [
+    Winnow_BlockSize, Winnow_K,
+    Winnow_EnumOptionOr<"ties", Winnow_TieRuleAttr, "HighestBlock">,
+    Winnow_EnumOptionOr<"order", Winnow_SelectionOrderAttr, "ScoreDescending">]> {
+  let summary = "keep the k best of what all ranks selected";
+  let description = [{
+    From the candidates of `world` ranks, gathered by the caller, the selection
+    that one rank with all blocks would have made, bit for bit: scores and ties
+    order as in `topk`, and no block is the candidate of two ranks. A negative id
+    is no candidate.
+
+    `ids` (i32) and `scores` (f32) are `[world, heads, rows, n]`, with a static
+    `n` of at least `k`: what `store_candidates` of each rank wrote. Refused: an
+    extent that differs between the two; a static number of rows that is not that
+    of the rows.
+
+    ```mlir
+    func.func @merge(%ids: memref<8x1x?x16xi32>, %scores: memref<8x1x?x16xf32>,
+                     %rows: !winnow.rows<query_len = 1>) {
+      %selection = winnow.merge_candidates %ids, %scores on %rows
+          {block_size = 128, k = 16, ties = highest_block,
+           order = score_descending}
+          : memref<8x1x?x16xi32>, memref<8x1x?x16xf32>,
+            !winnow.rows<query_len = 1>
+      return
+    }
+    ```
+  }];
+  let arguments = !con(
+      (ins Arg<Winnow_RankIds, "blocks of all ranks", [MemRead]>:$ids,
+           Arg<Winnow_RankScores, "their scores", [MemRead]>:$scores,
+           Winnow_Rows:$rows), optionArguments);
+  let results = (outs Winnow_Selection:$selection);
+  let assemblyFormat = [{
+    $ids `,` $scores `on` $rows
+    custom<Options>(prop-dict, attr-dict, "optionsOf<MergeCandidatesOp>()")
+    `:` type($ids) `,` type($scores) `,` qualified(type($rows))
   }];
 }
 
