@@ -40,7 +40,7 @@ void atomicUpdate(Wave &w, const Instruction &in) {
   LaneAddresses addresses;
   laneAddresses(w, in, addresses);
   const uint32_t *data = w.row(in.source[1].index);
-  LaneBuffer old;
+  LaneBuffer old{};
   forLanes(w, in, addresses, sizeof(T), AccessKind::Atomic,
            [&](unsigned l, uint8_t *bytes) {
              if (isAligned<T>(w, in, addresses, l))
@@ -56,7 +56,7 @@ template <typename T> void compareSwap(Wave &w, const Instruction &in) {
   laneAddresses(w, in, addresses);
   const uint32_t *data = w.row(in.source[1].index);
   const uint32_t *expected = data + sizeof(T) / 4 * kLanes;
-  LaneBuffer old;
+  LaneBuffer old{};
   forLanes(w, in, addresses, sizeof(T), AccessKind::Atomic,
            [&](unsigned l, uint8_t *bytes) {
              if (isAligned<T>(w, in, addresses, l))

@@ -82,7 +82,7 @@ void load(Wave &w, const Instruction &in) {
   laneAddresses(w, in, addresses);
   // All lanes are read before one is written: the destination may overlap the
   // address registers.
-  alignas(64) uint32_t values[dwords][kLanes];
+  alignas(64) uint32_t values[dwords][kLanes] = {};
   bool ok = forLanes(w, in, addresses, Size, AccessKind::Load,
                      [&](unsigned l, const uint8_t *bytes) {
                        if constexpr (How == Place::Whole) {

@@ -174,7 +174,7 @@ LaneView readLanes(Wave &w, const Instruction &in, unsigned which,
       return {b.low, b.high};
     }
     uint64_t valid = dppValid(w, in, from);
-    LaneBuffer old;
+    LaneBuffer old{};
     std::memcpy(old.low, b.low, sizeof(old.low));
     if (wide)
       std::memcpy(old.high, b.high, sizeof(old.high));

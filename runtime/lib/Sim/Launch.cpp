@@ -362,6 +362,7 @@ Result<LaunchStats> runLaunch(const LaunchInput &input) {
     work();
   } else {
     std::vector<std::thread> pool;
+    pool.reserve(threads);
     for (unsigned i = 0; i < threads; ++i)
       pool.emplace_back(work);
     for (std::thread &thread : pool)

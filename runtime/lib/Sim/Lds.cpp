@@ -51,7 +51,7 @@ void forLdsLanes(Wave &w, const Instruction &in, uint32_t offset, unsigned size,
 template <unsigned Size, bool Signed, int Half>
 void ldsRead(Wave &w, const Instruction &in) {
   constexpr unsigned dwords = (Size + 3) / 4;
-  alignas(64) uint32_t values[dwords][kLanes];
+  alignas(64) uint32_t values[dwords][kLanes] = {};
   forLdsLanes(w, in, wideOffset(in), Size, AccessKind::Load,
               [&](unsigned l, const uint8_t *bytes) {
                 uint32_t words[dwords] = {};
@@ -93,7 +93,7 @@ void ldsWrite(Wave &w, const Instruction &in) {
 template <unsigned Size, unsigned Stride>
 void ldsRead2(Wave &w, const Instruction &in) {
   constexpr unsigned dwords = Size / 4;
-  alignas(64) uint32_t values[2 * dwords][kLanes];
+  alignas(64) uint32_t values[2 * dwords][kLanes] = {};
   for (unsigned half = 0; half < 2; ++half) {
     uint32_t offset =
         uint32_t(half ? in.immediate2 : in.immediate) * Size * Stride;
@@ -152,7 +152,7 @@ template <typename T> T dataOf(Wave &w, const Operand &operand, unsigned lane) {
 
 template <typename T, auto Fn, bool Returns>
 void ldsAtomic(Wave &w, const Instruction &in) {
-  LaneBuffer old;
+  LaneBuffer old{};
   forLdsLanes(w, in, wideOffset(in), sizeof(T), AccessKind::Atomic,
               [&](unsigned l, uint8_t *bytes) {
                 if (!isAligned(w, in, bytes, sizeof(T)))
@@ -171,7 +171,7 @@ void ldsAtomic(Wave &w, const Instruction &in) {
 /// ds_cmpst: data0 is what is expected, data1 the new value.
 template <typename T, bool Returns>
 void ldsCompareStore(Wave &w, const Instruction &in) {
-  LaneBuffer old;
+  LaneBuffer old{};
   forLdsLanes(w, in, wideOffset(in), sizeof(T), AccessKind::Atomic,
               [&](unsigned l, uint8_t *bytes) {
                 if (!isAligned(w, in, bytes, sizeof(T)))
@@ -193,7 +193,7 @@ void backwardPermute(Wave &w, const Instruction &in) {
   const uint32_t *address = w.row(in.source[0].index);
   const uint32_t *data = w.row(in.source[1].index);
   uint64_t exec = w.exec();
-  uint32_t values[kLanes];
+  uint32_t values[kLanes] = {};
   for (unsigned l = 0; l < kLanes; ++l) {
     unsigned from = (address[l] + wideOffset(in)) / 4 % kLanes;
     values[l] = exec >> from & 1 ? data[from] : 0;
@@ -217,7 +217,7 @@ void swizzle(Wave &w, const Instruction &in) {
   uint32_t pattern = wideOffset(in);
   const uint32_t *data = w.row(in.source[0].index);
   uint64_t exec = w.exec();
-  uint32_t values[kLanes];
+  uint32_t values[kLanes] = {};
   if (pattern >= 0xe000)
     return w.stop(in, "an FFT swizzle is not simulated");
   for (unsigned l = 0; l < kLanes; ++l) {

@@ -193,7 +193,7 @@ void mfma(Wave &w, const Instruction &in) {
     unsigned block = S.blocks > 1 ? l / m : 0;
     unsigned part = S.blocks > 1 ? 0 : l / m;
     static_assert(S.blocks == 1 || parts == 1);
-    float values[perLane];
+    float values[perLane] = {};
     decodeLane<E>(rowA, l, perLane, formatA, values);
     for (unsigned e = 0; e < perLane; ++e)
       a[block][l % m][kOf<S>(part, e, runsA)] = values[e];
