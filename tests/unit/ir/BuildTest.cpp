@@ -136,7 +136,8 @@ TEST_F(BuildTest, ChecksTheFactsOfTypes) {
               ElementsAre("option 'heads' of '!winnow.selection' has to be an "
                           "integer from 1 to 128, found 129",
                           "option 'query_len' of '!winnow.rows' has to be an "
-                          "integer from 1 to 65536, found -1"));
+                          "integer from 1 to 65536, or 'ragged' alone, "
+                          "found -1"));
 }
 
 TEST_F(BuildTest, ListsOptionsInTheOrderOfPrinting) {
