@@ -3,8 +3,9 @@
 #include "winnow/Codegen/Compile.h"
 
 #include "Manifest.h"
-#include "winnow/Codegen/ParserLimits.h"
 #include "winnow/Codegen/EmitHip.h"
+#include "winnow/Codegen/Lowerings.h"
+#include "winnow/Codegen/ParserLimits.h"
 #include "winnow/Codegen/Passes.h"
 #include "winnow/IR/Winnow.h"
 
@@ -90,7 +91,7 @@ winnow::compileDescription(std::string_view text, std::string_view name,
                            const CompileOptions &options) {
   Description description(text, name);
   if (!description.run([&](PassManager &manager) {
-        buildPlanPipeline(manager, options.arch);
+        buildPlanPipeline(manager, options.arch, options.prefer);
       }))
     return description.failed();
   Result<runtime::Bundle> bundle = description.bundle(
@@ -101,8 +102,7 @@ winnow::compileDescription(std::string_view text, std::string_view name,
         if (failed(source) || failed(manifest))
           return failure();
         bundle.sources.push_back({entry.getSymName().str() + ".hip",
-                                  "mfma",
-                                  {options.arch},
+                                  loweringOf(entry), archsOf(entry),
                                   std::move(*source)});
         bundle.entries.push_back(std::move(*manifest));
         return success();

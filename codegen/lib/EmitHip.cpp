@@ -7,11 +7,13 @@
 #include "TemplateLibrary.h"
 #include "winnow/Codegen/FactsAttribute.h"
 #include "winnow/Codegen/KernelParameters.h"
+#include "winnow/Codegen/Lowerings.h"
 #include "winnow/Contract/Render.h"
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <fmt/format.h>
@@ -47,8 +49,11 @@ public:
           fmt::format("{}\n    {}{}{}", parameters.empty() ? "" : ",",
                       parameter.cppType, pointer ? "" : " ", parameter.name);
     }
-    text += fmt::format("WINNOW_KERNEL(kWaveLanes * {}::kWaves)\n{}({}) {{\n",
-                        shape, kernel.getSymName().str(), parameters);
+    text += fmt::format("WINNOW_KERNEL({})\n{}({}) {{\n",
+                        kernel.getShapeConstant("kThreads")
+                            ? shape + "::kThreads"
+                            : "kWaveLanes * " + shape + "::kWaves",
+                        kernel.getSymName().str(), parameters);
     if (failed(emitBlock(*kernel.getBody())))
       return failure();
     text += "}\n";
@@ -98,11 +103,14 @@ private:
         .Case<ScoreTaskOp, LoadQueryOp, LoadKeyTilesOp, MultiplyAccumulateOp,
               MaskOp, FoldOp, ReduceOp, ForceOp, StoreScoreOp, StageYieldOp,
               SelectRowOp, LoadScoreRowOp, NarrowOp, RankOp, StoreRankingOp,
-              EmitPagesOp, RebaseTableStageOp, RebaseSlotsStageOp,
-              InsertKeysStageOp>([&](auto stage) {
-          emitCall(stage);
-          return success();
-        })
+              EmitPagesOp, GenericScoreTaskOp, GenericLoadQueriesOp,
+              GenericScoreBlocksOp, GenericSelectRowOp, GenericFindCutOp,
+              GenericSortKeptOp, GenericStoreSelectionOp, GenericEmitPagesOp,
+              RebaseTableStageOp, RebaseSlotsStageOp, InsertKeysStageOp>(
+            [&](auto stage) {
+              emitCall(stage);
+              return success();
+            })
         .Default([](Operation *other) {
           return other->emitOpError("is a stage without a leaf function");
         });
@@ -310,6 +318,88 @@ private:
     line("{:{}}{});", "", 12 + shape.size() + 2, stride(op.getCache(), 1));
   }
 
+  //===--- Generic ------------------------------------------------------===//
+
+  /// The strides of the first two axes of a memory, as arguments of a call.
+  std::string outerStrides(Value memory) {
+    return stride(memory, 0) + ", " + stride(memory, 1);
+  }
+
+  void emitCall(GenericScoreTaskOp op) {
+    comment("winnow/generic/score_task.h", "generic_score_task",
+            "the request, blocks and queries of this workgroup.");
+    variables[op.getTask()] = "task";
+    line("const generic::ScoreTask<{0}> task = generic::score_task<{0}>({1});",
+         shape, pointer(op.getSeqLens()));
+  }
+
+  void emitCall(GenericLoadQueriesOp op) {
+    comment("winnow/generic/score_task.h", "generic_load_queries",
+            "decoded into local memory, for all lanes.");
+    variables[op.getQueries()] = "storage";
+    line("WINNOW_SHARED generic::ScoreStorage<{}> storage;", shape);
+    line("generic::load_queries<{}>({}, {}, {}, storage);", shape,
+         pointer(op.getQuery()), outerStrides(op.getQuery()),
+         (*this)[op.getTask()]);
+  }
+
+  void emitCall(GenericScoreBlocksOp op) {
+    comment("winnow/generic/score_blocks.h", "generic_score_blocks",
+            "a token a lane, then over the tokens of each block.");
+    line("generic::score_blocks<{}>({}, {},", shape, pointer(op.getKeys()),
+         outerStrides(op.getKeys()));
+    line("    {}, {}, {}, {},", pointer(op.getTable()),
+         stride(op.getTable(), 0), pointer(op.getScores()),
+         stride(op.getScores(), 0));
+    line("    {}, {});", (*this)[op.getTask()], (*this)[op.getQueries()]);
+  }
+
+  void emitCall(GenericSelectRowOp op) {
+    comment("winnow/generic/select_row.h", "generic_select_row",
+            "the row and head of this workgroup, and what the row sees.");
+    variables[op.getRow()] = "row";
+    line("const generic::SelectRow row = generic::select_row<{}>({});", shape,
+         pointer(op.getSeqLens()));
+  }
+
+  void emitCall(GenericFindCutOp op) {
+    comment("winnow/generic/find_cut.h", "generic_find_cut",
+            "the least that is kept, by radix select.");
+    variables[op.getCut()] = "cut";
+    line("WINNOW_SHARED generic::SelectStorage<{}> storage;", shape);
+    line("const u64 cut = generic::find_cut<{}>({}, {}, {}, storage);", shape,
+         pointer(op.getScores()), stride(op.getScores(), 0),
+         (*this)[op.getRow()]);
+  }
+
+  void emitCall(GenericSortKeptOp op) {
+    comment("winnow/generic/sort_kept.h", "generic_sort_kept",
+            "the kept blocks in their final order.");
+    variables[op.getRanking()] = "storage";
+    line("generic::sort_kept<{}>({}, {}, {}, {}, storage);", shape,
+         pointer(op.getScores()), stride(op.getScores(), 0),
+         (*this)[op.getCut()], (*this)[op.getRow()]);
+  }
+
+  void emitCall(GenericStoreSelectionOp op) {
+    comment("winnow/generic/store_selection.h", "generic_store_selection",
+            "the block ids, in selection order.");
+    line("generic::store_selection<{}>({}, {}, {}, {}, {});", shape,
+         (*this)[op.getRow()], (*this)[op.getRanking()],
+         pointer(op.getIndices()), stride(op.getIndices(), op.getHeadAxis()),
+         stride(op.getIndices(), op.getRowAxis()));
+  }
+
+  void emitCall(GenericEmitPagesOp op) {
+    comment("winnow/generic/page_table.h", "generic_emit_pages",
+            "the attention's page table and context length.");
+    line("generic::emit_pages<{}>({}, {}, {}, {},", shape, (*this)[op.getRow()],
+         (*this)[op.getRanking()], pointer(op.getTable()),
+         stride(op.getTable(), 0));
+    line("    {}, {}, {});", pointer(op.getPages()), stride(op.getPages(), 0),
+         pointer(op.getContextLens()));
+  }
+
   KernelOp kernel;
   std::string shape;
   std::string &text;
@@ -345,10 +435,20 @@ std::string emitAssertions(func::FuncOp entry) {
   std::string text;
   llvm::SetVector<llvm::StringRef> seen;
   std::vector<std::string> kept;
-  for (StringRef name : contractsOf(entry))
-    if (const contract::Contract *limits = contract::find(name.str()))
-      for (std::string &assertion : contract::staticAssertions(*limits, facts))
-        kept.push_back(std::move(assertion));
+  auto keep = [&](const contract::Contract &limits,
+                  const std::vector<std::string> &structs) {
+    for (std::string &assertion :
+         contract::staticAssertions(limits, facts, structs))
+      kept.push_back(std::move(assertion));
+  };
+  if (auto name = entry->getAttrOfType<StringAttr>(kContractAttr))
+    if (const contract::Contract *limits =
+            contract::find(name.getValue().str()))
+      keep(*limits, contract::deviceStructs());
+  // A lowering's limits are about its own kernels.
+  for (KernelOp kernel : kernelsOf(entry))
+    keep(loweringContract(entry).about(operationsOf(kernel)),
+         {kernel.getShapeName().str()});
   for (const std::string &assertion : kept)
     if (seen.insert(StringRef(assertion).split('\n').first))
       text += assertion + "\n";
@@ -372,11 +472,8 @@ FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
 
   std::string constants, bodies;
   llvm::SetVector<StringRef> headers;
-  headers.insert("winnow/base.h");
-  StringRef arch;
+  headers.insert("winnow/portable.h");
   for (KernelOp kernel : kernels) {
-    if (auto attribute = kernel->getAttrOfType<StringAttr>(kArchAttr))
-      arch = attribute.getValue();
     constants += emitShape(kernel) + "\n";
     bodies += "\n";
     if (failed(KernelEmitter(kernel, bodies, headers).emit()))
@@ -385,14 +482,13 @@ FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
 
   return fmt::format(
       "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
-      "// Generated by Winnow from the entry '{}', for {}. Change the "
-      "description,\n"
-      "// not this file.\n\n"
+      "// Generated by Winnow from the entry '{}', for {}.\n"
+      "// Change the description, not this file.\n\n"
       "//===--- Constants ---===//\n\n"
       "namespace {{\n\n{}}} // namespace\n\n{}\n"
       "{}"
       "//===--- Kernels ---===//\n\n"
       "using namespace winnow;\n{}",
-      entry.getSymName().str(), arch.str(), constants, emitAssertions(entry),
-      inlineTemplates(headers.getArrayRef()), bodies);
+      entry.getSymName().str(), llvm::join(archsOf(entry), ", "), constants,
+      emitAssertions(entry), inlineTemplates(headers.getArrayRef()), bodies);
 }

@@ -48,7 +48,7 @@ bool isContiguous(MemRefType type) {
 class Collector {
 public:
   Collector(func::FuncOp entry, StringRef arch)
-      : result{{}, {}, entry.getLoc()} {
+      : result{{}, {}, {}, entry.getLoc()} {
     Location loc = entry.getLoc();
     if (!arch.empty()) {
       set("arch", arch.str(), loc);
@@ -73,6 +73,7 @@ public:
   }
 
   void addScore(BlockScoreOp score) {
+    result.operations.push_back(score);
     Value query = score.getQuery(), keys = score.getKeys();
     MemRefType queryType = score.getQuery().getType();
     MemRefType keysType = score.getKeys().getType();
@@ -108,13 +109,16 @@ public:
   }
 
   void addSelection(TopKOp topk) {
+    result.operations.push_back(topk);
     Location loc = topk.getLoc();
     set("k", int64_t(topk.getK()), loc);
     set("ties", stringifyTieRule(topk.getTies()).str(), loc);
     set("order", stringifySelectionOrder(topk.getOrder()).str(), loc);
     for (Operation *user : topk.getSelection().getUsers())
-      if (auto store = dyn_cast<StoreSelectionOp>(user))
+      if (auto store = dyn_cast<StoreSelectionOp>(user)) {
+        result.operations.push_back(store);
         set("selection_pad", int64_t(store.getPad()), store.getLoc());
+      }
     if (auto score = topk.getScores().getDefiningOp<BlockScoreOp>())
       addScore(score);
   }
@@ -122,6 +126,7 @@ public:
   void addPageTable(RemapPagesOp remap) {
     if (auto topk = remap.getSelection().getDefiningOp<TopKOp>())
       addSelection(topk);
+    result.operations.push_back(remap);
     Location loc = remap.getLoc();
     set("emits_page_table", true, loc);
     set("kv_heads", int64_t(remap.getKvHeads()), loc);

@@ -42,11 +42,3 @@ contract::Facts winnow::factsOf(func::FuncOp entry) {
   }
   return facts;
 }
-
-SmallVector<StringRef> winnow::contractsOf(func::FuncOp entry) {
-  SmallVector<StringRef> names;
-  if (auto contract = entry->getAttrOfType<StringAttr>(kContractAttr))
-    names.push_back(contract.getValue());
-  names.push_back("winnow_mfma");
-  return names;
-}

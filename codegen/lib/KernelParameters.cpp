@@ -59,6 +59,11 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     std::string pointer = isWritten(kernel, index) ? "" : "const ";
     pointer += isConverted(role) ? convertedSpelling(element)
                                  : elementSpelling(element);
+    // The generic kernels decode bits; a target need not know the format.
+    if (element.isF16() || element.isBF16())
+      for (Operation *user : argument.getUsers())
+        if (isa<GenericLoadQueriesOp, GenericScoreBlocksOp>(user))
+          pointer = "const u16";
     pointer += " *";
     parameters.push_back(
         {KernelParameter::Kind::Pointer, index, 0, variable, pointer});
@@ -83,11 +88,23 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     }
     if (role == "score")
       stride(0, "_head_stride");
-    if (role == "selection") {
-      auto store = cast<StoreRankingOp>(*argument.user_begin());
-      stride(store.getHeadAxis(), "_head_stride");
-      stride(store.getRowAxis(), "_row_stride");
+    // The generic kernels take queries and keys with any strides.
+    if (argument.use_empty())
+      continue;
+    Operation *user = *argument.user_begin();
+    if (isa<GenericLoadQueriesOp>(user)) {
+      stride(0, "_row_stride");
+      stride(1, "_head_stride");
     }
+    if (role == "keys" && isa<GenericScoreBlocksOp>(user)) {
+      stride(0, "_page_stride");
+      stride(1, "_token_stride");
+    }
+    llvm::TypeSwitch<Operation *>(user)
+        .Case<StoreRankingOp, GenericStoreSelectionOp>([&](auto store) {
+          stride(store.getHeadAxis(), "_head_stride");
+          stride(store.getRowAxis(), "_row_stride");
+        });
   }
   return parameters;
 }

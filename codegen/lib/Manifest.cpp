@@ -6,6 +6,7 @@
 #include "winnow/Codegen/Facts.h"
 #include "winnow/Codegen/FactsAttribute.h"
 #include "winnow/Codegen/KernelParameters.h"
+#include "winnow/Codegen/Lowerings.h"
 #include "winnow/Contract/Contract.h"
 #include "winnow/IR/Winnow.h"
 
@@ -18,7 +19,7 @@ using namespace winnow;
 using runtime::Expression;
 using runtime::Extent;
 
-// gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
+// A plan counts work-items in waves of 64 lanes, whatever the target's are.
 static constexpr int64_t kWaveLanes = 64;
 
 /// The formula of a map's result; `s0` is what `symbol` names.
@@ -78,10 +79,9 @@ public:
 
   FailureOr<runtime::Entry> describe() {
     result.facts = factsOf(entry);
-    result.lowering = "mfma";
+    result.lowering = loweringOf(entry);
     describeHead();
-    if (const contract::Contract *limits = contract::find("winnow_mfma"))
-      result.loweringContract = limits->toJson();
+    result.loweringContract = loweringContract(entry).toJson();
 
     names.resize(entry.getNumArguments());
     for (auto launch : entry.getOps<LaunchOp>())
@@ -349,8 +349,11 @@ private:
   unsigned selectionRowAxis() {
     unsigned axis = rowAxis;
     for (auto launch : entry.getOps<LaunchOp>())
-      kernelOf(launch).walk(
-          [&](StoreRankingOp store) { axis = store.getRowAxis(); });
+      kernelOf(launch).walk([&](Operation *stage) {
+        llvm::TypeSwitch<Operation *>(stage)
+            .Case<StoreRankingOp, GenericStoreSelectionOp>(
+                [&](auto store) { axis = store.getRowAxis(); });
+      });
     return axis;
   }
 
@@ -400,11 +403,30 @@ private:
               : Extent::exactly(size));
     bool strided = (isStepArgument && type.getRank() > 1) ||
                    role == "index_table" || role == "attn_table" ||
-                   role == "selection" || role == "pages";
+                   role == "selection" || role == "pages" ||
+                   // Contiguous unless the description says otherwise.
+                   !type.getLayout().isIdentity();
     argument.layout =
         strided ? runtime::Layout::Rows : runtime::Layout::Contiguous;
+    if ((role == "query" || role == "keys") && !readsVectors())
+      argument.alignment = byteWidth(argument.dtype);
     result.arguments.push_back(std::move(argument));
     return success();
+  }
+
+  /// Whether a kernel loads queries and keys 16 bytes at a time. The generic
+  /// ones, and the reference, take any element as a start.
+  bool readsVectors() {
+    bool reads = false;
+    for (auto launch : entry.getOps<LaunchOp>())
+      kernelOf(launch).walk([&](Operation *stage) {
+        bool generic = isa<GenericLoadQueriesOp, GenericScoreBlocksOp>(stage);
+        for (Value operand : stage->getOperands())
+          if (auto memory = dyn_cast<MemRefType>(operand.getType()))
+            reads |= !generic && memory.getRank() == 3 &&
+                     memory.getElementTypeBitWidth() < 32;
+      });
+    return reads;
   }
 
   void describeSymbols() {

@@ -7,10 +7,12 @@
 
 using namespace mlir;
 
-void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch) {
+void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch,
+                               llvm::StringRef prefer) {
   std::string target = arch.str();
   manager.addPass(createVerifyContract(VerifyContractOptions{target}));
-  manager.addPass(createSelectLowering(SelectLoweringOptions{target}));
+  manager.addPass(
+      createSelectLowering(SelectLoweringOptions{target, prefer.str()}));
   manager.addPass(createSchedule(ScheduleOptions{target}));
 }
 

@@ -5,6 +5,7 @@
 #include "Schedule.h"
 #include "winnow/Codegen/Facts.h"
 #include "winnow/Codegen/FactsAttribute.h"
+#include "winnow/Codegen/Lowerings.h"
 #include "winnow/Codegen/Passes.h"
 #include "winnow/IR/Winnow.h"
 
@@ -56,8 +57,7 @@ SelectSchedule scheduleSelect(Description &description) {
 /// Sets `slot` to `op`; an error if there was one already.
 template <typename Op> LogicalResult claim(Op &slot, Op op) {
   if (slot)
-    return (op.emitOpError("is the second of its kind; the lowering 'mfma' "
-                           "takes one in an entry")
+    return (op.emitOpError("is the second of its kind; an entry takes one")
                 .attachNote(slot.getLoc())
             << "the first is here"),
            failure();
@@ -74,9 +74,12 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     if (!lowering)
       return op.emitOpError("has no 'winnow.lowering'; run "
                             "winnow-select-lowering first");
-    if (lowering.getValue() != "mfma")
+    if (llvm::none_of(lowerings(), [&](const Lowering &known) {
+          return known.name == lowering.getValue();
+        }))
       return op.emitOpError("has the lowering ")
-             << lowering << ", which this scheduler does not know; known: mfma";
+             << lowering << ", which this scheduler does not know; known: "
+             << loweringNames();
     if (isStepOp(&op)) { // of no indexer: a kernel of its own
       hasSteps = true;
       continue;
@@ -90,8 +93,8 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
                 [&](StoreSelectionOp o) { return claim(description.store, o); })
             .Case([&](RemapPagesOp o) { return claim(description.remap, o); })
             .Default([](Operation *other) {
-              return other->emitOpError("is no operation that the lowering "
-                                        "'mfma' can schedule");
+              return other->emitOpError(
+                  "is no operation that can be scheduled");
             });
     if (failed(claimed))
       return failure();
@@ -104,6 +107,15 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     return entry.emitOpError("has no complete indexer; needed: uniform_rows, "
                              "block_score, topk, and store_selection or "
                              "remap_pages");
+  for (Operation *op :
+       {description.store.getOperation(), description.remap.getOperation()})
+    if (op && Description::loweringOf(op) != description.selectLowering())
+      return (op->emitOpError("has the lowering '")
+              << Description::loweringOf(op)
+              << "', but shares a kernel with an operation that has '"
+              << description.selectLowering() << "'")
+                 .attachNote(description.topk.getLoc())
+             << "that operation";
   std::optional<EntryBounds> bounds = getEntryBounds(entry);
   if (!bounds)
     return entry.emitOpError("needs '") << kBoundsAttr << "'";
@@ -113,7 +125,7 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
 }
 
 /// Builds the kernels and launches of one entry.
-class PlanBuilder : KernelBuilder {
+class PlanBuilder : public KernelBuilder {
 public:
   using KernelBuilder::KernelBuilder;
 
@@ -136,7 +148,9 @@ public:
     SmallVector<Value> scoreArguments{
         description.score.getQuery(), description.score.getKeys(),
         description.score.getIndexTable(), description.rows.getLens(), score};
-    KernelOp scoreKernel = buildScoreKernel(scoreArguments);
+    KernelOp scoreKernel = description.scoreLowering() == "generic"
+                               ? buildGenericScoreKernel(*this, scoreArguments)
+                               : buildScoreKernel(scoreArguments);
     LaunchOp::create(builder, loc, scoreKernel.getSymName(), requests,
                      scoreArguments);
 
@@ -147,7 +161,10 @@ public:
       llvm::append_values(
           selectArguments, description.remap.getAttentionTable(),
           description.remap.getPages(), description.remap.getContextLens());
-    KernelOp selectKernel = buildSelectKernel(selectArguments, rowCount);
+    KernelOp selectKernel =
+        description.selectLowering() == "generic"
+            ? buildGenericSelectKernel(*this, selectArguments, rowCount)
+            : buildSelectKernel(selectArguments, rowCount);
     LaunchOp::create(builder, description.topk.getLoc(),
                      selectKernel.getSymName(), requests, selectArguments);
 

@@ -17,8 +17,8 @@ using namespace mlir; // NOLINT: the schedulers' own header
 // gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
 inline constexpr int64_t kWaveLanes = 64;
 
-/// The operations of one entry, in the one form that the `mfma` lowering
-/// takes: rows, scores, selection, and what is made of the selection.
+/// The operations of one entry, in the one form that the lowerings take: rows,
+/// scores, selection, and what is made of the selection.
 struct Description {
   func::FuncOp entry;
   UniformRowsOp rows;
@@ -29,6 +29,8 @@ struct Description {
   int64_t maxSeqLen = 0;
   contract::Facts facts; // what contracts say of it once it is a plan
 
+  StringRef scoreLowering() { return loweringOf(score); }
+  StringRef selectLowering() { return loweringOf(topk); }
   int64_t queryLen() { return rows.getQueryLen(); }
   int64_t heads() { return topk.getScores().getType().getHeads(); }
   int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
@@ -36,6 +38,10 @@ struct Description {
   /// The row width of a score buffer: 64 * pow2_ceil(ceil(blocks / 64)).
   int64_t scoreStride() {
     return 64 * llvm::PowerOf2Ceil(llvm::divideCeil(maxBlocks(), 64));
+  }
+
+  static StringRef loweringOf(Operation *op) {
+    return op->getAttrOfType<StringAttr>(kLoweringAttr).getValue();
   }
 };
 
@@ -45,13 +51,11 @@ struct Description {
 void scheduleSteps(func::FuncOp entry, StringRef arch);
 
 /// Makes kernels of one entry.
-class KernelBuilder {
-public:
+struct KernelBuilder {
   KernelBuilder(Description description, StringRef arch)
       : description(description), builder(description.entry.getContext()),
         arch(arch) {}
 
-protected:
   AffineExpr constant(int64_t value) {
     return builder.getAffineConstantExpr(value);
   }
@@ -97,6 +101,13 @@ protected:
   OpBuilder builder;
   StringRef arch;
 };
+
+/// The kernels of the generic lowering; `memory` becomes their arguments.
+/// Score: query, keys, index table, lengths, scores. Select: scores, lengths,
+/// then what the description stores to, in the order of EmitPagesOp's operands.
+KernelOp buildGenericScoreKernel(KernelBuilder &plan, ValueRange memory);
+KernelOp buildGenericSelectKernel(KernelBuilder &plan, ValueRange memory,
+                                  AffineExpr rowCount);
 
 } // namespace winnow
 

@@ -41,6 +41,18 @@ WINNOW_DEVICE i32 thread_index() { return __builtin_amdgcn_workitem_id_x(); }
 WINNOW_DEVICE i32 workgroup_x() { return __builtin_amdgcn_workgroup_id_x(); }
 WINNOW_DEVICE i32 workgroup_y() { return __builtin_amdgcn_workgroup_id_y(); }
 
+/// Four bytes at any address: the rows of a strided tensor may start anywhere.
+/// Neighbouring loads are merged into wider ones where the target has them.
+WINNOW_DEVICE u32 load_word(const u8 *address) {
+  using Word = u32 __attribute__((aligned(1), may_alias));
+  return *reinterpret_cast<const Word *>(address);
+}
+
+/// a * b + c, rounded once.
+WINNOW_DEVICE float multiply_add(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+
 /// What any lane has written to local memory before is seen by all after.
 WINNOW_DEVICE void local_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");

@@ -8,7 +8,7 @@
 //   kMaxBlocks   blocks of the longest sequence that the plan allows
 #pragma once
 
-#include "winnow/base.h"
+#include "winnow/portable.h"
 
 namespace winnow {
 
@@ -17,10 +17,10 @@ namespace winnow {
 /// bound, so that nothing downstream can index past a row.
 template <class Shape> WINNOW_DEVICE i32 causal_length(i32 length, i32 t) {
   static_assert(Shape::kQueryLen >= 1, "a request has at least one row");
-  static_assert(i64(Shape::kMaxBlocks) * Shape::kBlockSize <= 0x40000000,
-                "token numbers have to stay within 31 bits");
+  constexpr i64 longest = i64(Shape::kMaxBlocks) * Shape::kBlockSize;
+  constexpr i32 bound = longest < 0x7fffffff ? i32(longest) : 0x7fffffff;
   const i32 visible = max(length, 0) - Shape::kQueryLen + t + 1;
-  return min(max(visible, 0), Shape::kMaxBlocks * Shape::kBlockSize);
+  return min(max(visible, 0), bound);
 }
 
 /// nb(n): how many blocks hold the first `visible` tokens.

@@ -11,8 +11,8 @@ using namespace winnow;
 using namespace winnow::test;
 
 static std::shared_ptr<const Kernels> compileUncached(const Shape &shape) {
-  Result<runtime::Bundle> bundle =
-      compileDescription(shape.describe(), "test.mlir");
+  Result<runtime::Bundle> bundle = compileDescription(
+      shape.describe(), "test.mlir", CompileOptions{"gfx950", shape.prefer});
   if (!bundle) {
     ADD_FAILURE() << shape.text() << "\n" << bundle.message();
     return nullptr;
@@ -50,7 +50,7 @@ static std::shared_ptr<const Kernels> compileUncached(const Shape &shape) {
 
 std::shared_ptr<const Kernels> test::compile(const Shape &shape) {
   static std::map<std::string, std::shared_ptr<const Kernels>> done;
-  auto [place, fresh] = done.try_emplace(shape.describe());
+  auto [place, fresh] = done.try_emplace(shape.prefer + shape.describe());
   if (fresh)
     place->second = compileUncached(shape);
   return place->second;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The select kernel alone, on scores that a score kernel would hardly write:
 // NaN, infinities, signed zeros, plateaus, and rows built against a histogram.
-#include "RunDescription.h"
+#include "SelectScores.h"
 
 #include <bit>
 #include <cmath>
@@ -14,46 +14,6 @@ using namespace winnow::test;
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// The score of a row's block.
-using ScoreOf = std::function<float(int64_t row, int64_t block)>;
-
-/// Fills every row's visible scores, selects, and holds ids and table against
-/// the reference of those very scores, bit for bit.
-void expectSelected(const Shape &shape, const std::vector<int32_t> &lengths,
-                    const ScoreOf &scoreOf, const char *what) {
-  SCOPED_TRACE(std::string(what) + "; " + shape.text());
-  std::shared_ptr<const Kernels> kernels = compile(shape);
-  ASSERT_TRUE(kernels);
-  auto call = tool::randomCall(kernels->indexer, lengths, 1);
-  ASSERT_TRUE(call) << call.message();
-  tool::HostTensor &workspace = call->workspace[kernels->indexer.scores];
-  auto scores = workspace.as<float, 3>();
-  const reference::Rows rows = call->rows();
-  for (int64_t head = 0; head < shape.heads; ++head)
-    for (int64_t row = 0; row < rows.rows(); ++row)
-      for (int64_t block = 0; block < rows.visibleBlocks(row); ++block)
-        scores(head, row, block) = scoreOf(row + head * 1000, block);
-  const std::vector<std::byte> given = workspace.bytes;
-
-  Status status = selectOnSim(*call, *kernels);
-  ASSERT_TRUE(status) << status.message();
-  EXPECT_EQ(workspace.bytes, given) << "the scores were written to";
-  const tool::Call &after = *call;
-  reference::TopKOptions options = kernels->indexer.topk;
-  auto ids = reference::compareTopK(
-      rows, after.workspace[kernels->indexer.scores].as<float, 3>(), options,
-      after.selection());
-  EXPECT_TRUE(ids.ok()) << ids.text();
-  EXPECT_GT(ids.checked, 0);
-  auto pages = reference::comparePages(
-      rows, after.selection(),
-      after.arguments[kernels->indexer.attnTable].as<int32_t, 2>(),
-      *kernels->indexer.remap,
-      after.arguments[kernels->indexer.pages].as<int32_t, 2>(),
-      after.arguments[kernels->indexer.contexts].as<int32_t, 1>());
-  EXPECT_TRUE(pages.ok()) << pages.text();
-}
 
 /// Rows of 1, 15, 16, 17, 64, 65, 127, 600 and 1000 blocks.
 std::vector<int32_t> rowLengths() {

@@ -7,8 +7,11 @@
 using namespace winnow::test;
 
 std::string Shape::describe() const {
-  std::string query = fmt::format("memref<?x{}x128xf8E4M3FN>", heads);
-  std::string keys = fmt::format("memref<?x{}x128xf8E4M3FN>", blockSize);
+  const char *layout = strided ? ", strided<[?, ?, 1]>" : "";
+  std::string query =
+      fmt::format("memref<?x{}x{}x{}{}>", heads, headDim, dtype, layout);
+  std::string keys =
+      fmt::format("memref<?x{}x{}x{}{}>", blockSize, headDim, dtype, layout);
   std::string ids =
       tokenMajor
           ? fmt::format("memref<?x{}x{}xi32, strided<[?, ?, 1]>>", heads, keep)
@@ -34,9 +37,9 @@ std::string Shape::describe() const {
                       queryLen);
   text += fmt::format(
       "  %scores = winnow.block_score %q, %keys[%index_table] on %rows\n"
-      "    {{reduce = max, init_blocks = {}, local_blocks = {}}}\n"
+      "    {{reduce = {}, init_blocks = {}, local_blocks = {}}}\n"
       "    : {}, {}, memref<?x?xi32>, !winnow.rows<query_len = {}>\n",
-      initBlocks, localBlocks, query, keys, queryLen);
+      reduce, initBlocks, localBlocks, query, keys, queryLen);
   text += fmt::format(
       "  %selection = winnow.topk %scores {{k = {}, ties = {}, order = {}}}\n"
       "    : !winnow.scores<{}>\n",
@@ -63,6 +66,16 @@ std::string Shape::text() const {
     if (value != usual)
       text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
   };
+  auto addWord = [&](const char *name, const std::string &value,
+                     const std::string &usual) {
+    if (value != usual)
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  };
+  addWord("dtype", dtype, m3.dtype);
+  addWord("reduce", reduce, m3.reduce);
+  addWord("prefer", prefer, m3.prefer);
+  add("head_dim", headDim, m3.headDim);
+  add("strided", strided, m3.strided);
   add("heads", heads, m3.heads);
   add("query_len", queryLen, m3.queryLen);
   add("block_size", blockSize, m3.blockSize);

@@ -10,6 +10,10 @@ namespace winnow::test {
 
 struct Shape {
   int64_t heads = 1;
+  int64_t headDim = 128;
+  std::string dtype = "f8E4M3FN"; ///< of queries and keys
+  bool strided = false;           ///< queries and keys may have gaps
+  std::string reduce = "max";
   int64_t queryLen = 1;
   int64_t blockSize = 128;
   int64_t keep = 16;
@@ -26,6 +30,9 @@ struct Shape {
   bool remaps = true; ///< has a remap_pages
   int64_t maxSeqLen = 16384;
   int64_t maxRequests = 64;
+
+  /// The lowering that is tried first; empty: the best first.
+  std::string prefer;
 
   /// The description, an entry called `decode`.
   std::string describe() const;

@@ -23,12 +23,13 @@ namespace {
 struct BuildOptions {
   std::string file, output;
   std::string arch = "gfx950";
+  std::string prefer;
   bool verbose = false;
   runtime::ClangOptions clang;
 };
 
 int build(const BuildOptions &options) {
-  Result<Loaded> loaded = load(options.file, options.arch);
+  Result<Loaded> loaded = load(options.file, options.arch, options.prefer);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
   // A bundle may be built anew in its place; a description would be lost.
@@ -83,6 +84,7 @@ void tool::addBuildCommand(CLI::App &app, Action &action) {
       ->required();
   command->add_option("--arch", options->arch, "The architecture to build for")
       ->capture_default_str();
+  addPreferOption(*command, options->prefer);
   command->add_option(
       "--clang", options->clang.clang,
       "The clang to compile with (default: " + runtime::defaultClang() + ")");

@@ -29,6 +29,10 @@ void addEmitCommand(CLI::App &app, Action &action);
 void addBuildCommand(CLI::App &app, Action &action);
 void addRunCommand(CLI::App &app, Action &action);
 void addSimCommand(CLI::App &app, Action &action);
+void addExplainCommand(CLI::App &app, Action &action);
+
+/// The option --prefer of the commands that lower a description.
+void addPreferOption(CLI::App &command, std::string &prefer);
 
 /// Prints an error and answers with `code`. Diagnostics of the compiler are
 /// printed as they are; other errors get the tool's name in front.

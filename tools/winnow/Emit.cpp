@@ -19,10 +19,11 @@ namespace {
 struct EmitOptions {
   std::string file, folder;
   std::string arch = "gfx950";
+  std::string prefer;
 };
 
 int emit(const EmitOptions &options) {
-  Result<Loaded> loaded = load(options.file, options.arch);
+  Result<Loaded> loaded = load(options.file, options.arch, options.prefer);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
   // What a bundle was built to is not written, so the manifest lists none.
@@ -60,6 +61,7 @@ void tool::addEmitCommand(CLI::App &app, Action &action) {
       ->required();
   command->add_option("--arch", options->arch, "The architecture it is for")
       ->capture_default_str();
+  addPreferOption(*command, options->prefer);
   command->callback(
       [options, &action] { action = [options] { return emit(*options); }; });
 }

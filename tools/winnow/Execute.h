@@ -22,7 +22,7 @@ struct LoadedCode {
   bool prebuilt = false;             ///< came with the bundle
   std::chrono::microseconds time{0}; ///< of the compiler, if not
   std::vector<std::byte> bytes;
-  std::shared_ptr<const sim::CodeObject> object;
+  std::shared_ptr<const sim::CodeObject> object; ///< null unless for gfx950
 };
 
 /// What one launch did.

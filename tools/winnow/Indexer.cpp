@@ -88,8 +88,14 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
   indexer.keep = facts.number("k", 1);
   indexer.score.initBlocks = facts.number("init_blocks", 0);
   indexer.score.localBlocks = facts.number("local_blocks", 0);
-  if (facts.choice("score_reduction", "sum", "max"))
-    facts.note("reduces by sum, which the reference does not do yet");
+  const std::string *reduction = entry.string("score_reduction");
+  if (reduction && *reduction == "sum")
+    indexer.score.reduction = reference::Reduction::Sum;
+  else if (reduction && *reduction == "mean")
+    indexer.score.reduction = reference::Reduction::Mean;
+  else if (reduction && *reduction != "max")
+    facts.note("has score_reduction = '" + *reduction +
+               "', wanted 'max', 'sum' or 'mean'");
   indexer.topk.ties = facts.choice("ties", "lowest_block", "highest_block")
                           ? reference::Ties::LowestBlock
                           : reference::Ties::HighestBlock;
@@ -229,10 +235,12 @@ Result<runtime::TensorView> shapeOf(const Indexer &indexer,
   }
   runtime::TensorView view =
       runtime::TensorView::dense(0, argument.dtype, extents);
-  // Gaps between the rows of an output show a kernel that takes a strided
-  // destination for a dense one, or that stores past a row's end.
+  // Gaps between the rows of an output, or of queries and keys that may have
+  // them, show a kernel that takes a strided tensor for a dense one, or that
+  // stores past a row's end.
   if (argument.layout == runtime::Layout::Rows &&
-      argument.access != runtime::Access::Read) {
+      (argument.access != runtime::Access::Read ||
+       argument.role == Role::Query || argument.role == Role::Keys)) {
     constexpr int64_t gap = 8;
     int64_t step = extents.back() + gap;
     for (int axis = view.rank - 2; axis >= 0; --axis) {

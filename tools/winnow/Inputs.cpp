@@ -42,6 +42,12 @@ uint16_t toBF16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+/// e5m2 is the upper byte of an f16; nearest even on the other eight bits.
+uint8_t toF8E5M2(float value) {
+  const uint16_t half = reference::encodeF16(value);
+  return static_cast<uint8_t>((half + 0x7f + ((half >> 8) & 1)) >> 8);
+}
+
 /// Writes a finite value as `dtype`; false for a type that queries never have.
 bool encode(DType dtype, float value, std::byte *to) {
   switch (dtype) {
@@ -57,6 +63,11 @@ bool encode(DType dtype, float value, std::byte *to) {
   }
   case DType::F16: {
     const uint16_t code = reference::encodeF16(value);
+    std::memcpy(to, &code, sizeof code);
+    return true;
+  }
+  case DType::F8E5M2: {
+    const uint8_t code = toF8E5M2(value);
     std::memcpy(to, &code, sizeof code);
     return true;
   }
@@ -398,9 +409,13 @@ Result<Call> tool::randomCall(const Indexer &indexer, const Lengths &given,
             random);
 
   const std::vector<int32_t> own = distinct(used, pages, random);
+  // A token at a time: there may be gaps between them, of poison.
   for (int32_t page : own)
-    keyBell.fill(&keys.bytes[page * keys.view.strides[0] * width],
-                 indexer.blockSize * indexer.headDim, random);
+    for (int64_t token = 0; token < indexer.blockSize; ++token)
+      keyBell.fill(&keys.bytes[(page * keys.view.strides[0] +
+                                token * keys.view.strides[1]) *
+                               width],
+                   indexer.headDim, random);
   fillTable(call->arguments[indexer.sourceOf(indexer.indexTable)], rows, own);
   plantPastTheEnd(*call, own);
   if (indexer.remap) {

@@ -20,6 +20,9 @@ std::chrono::microseconds since(Clock::time_point start) {
 }
 
 Result<LoadedCode> ready(LoadedCode code, const std::string &name) {
+  // The simulated device reads no other architecture's.
+  if (code.arch != "gfx950")
+    return code;
   Result<std::shared_ptr<const sim::CodeObject>> object =
       sim::CodeObject::load(code.bytes);
   if (!object)
@@ -31,7 +34,7 @@ Result<LoadedCode> ready(LoadedCode code, const std::string &name) {
 } // namespace
 
 Result<Loaded> tool::load(const std::string &path, const std::string &arch,
-                          bool orReference) {
+                          const std::string &prefer, bool orReference) {
   const auto start = Clock::now();
   Result<std::vector<std::byte>> bytes =
       runtime::readFile(path, runtime::kMaxBundleBytes);
@@ -53,10 +56,10 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
     const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
                                 bytes->size());
     Result<runtime::Bundle> bundle =
-        compileDescription(text, path, CompileOptions{arch});
+        compileDescription(text, path, CompileOptions{arch, prefer});
     // What is wrong with the text itself is said in the same words.
     if (!bundle && orReference)
-      bundle = describeDescription(text, path, CompileOptions{arch});
+      bundle = describeDescription(text, path, CompileOptions{arch, prefer});
     if (!bundle)
       return bundle.takeError();
     loaded.bundle = std::move(*bundle);

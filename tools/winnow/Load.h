@@ -19,10 +19,11 @@ struct Loaded {
 };
 
 /// Reads a file. A description is compiled to HIP for `arch`; the error is then
-/// every diagnostic, one a line, with file and position. With `orReference`, a
-/// description that no lowering takes is still loaded, for the reference.
+/// every diagnostic, one a line, with file and position. `prefer` names a
+/// lowering to try before the others. With `orReference`, a description that no
+/// lowering takes is still loaded, for the reference.
 Result<Loaded> load(const std::string &path, const std::string &arch,
-                    bool orReference = false);
+                    const std::string &prefer = "", bool orReference = false);
 
 /// The code object of each source that `entry` launches: the bundle's own for
 /// `arch`, or one compiled now.

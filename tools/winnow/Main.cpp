@@ -53,6 +53,7 @@ static int runMain(int argc, char **argv) {
   addBuildCommand(app, action);
   addRunCommand(app, action);
   addSimCommand(app, action);
+  addExplainCommand(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

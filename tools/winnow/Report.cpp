@@ -58,6 +58,9 @@ int64_t tool::pagesScored(const Call &call) {
 }
 
 std::string tool::resourceText(const LoadedCode &code) {
+  if (!code.object)
+    return fmt::format("{} bytes of code objects for {}\n", code.bytes.size(),
+                       code.arch);
   std::string text;
   for (const sim::KernelInfo &kernel : code.object->kernels())
     text += fmt::format(

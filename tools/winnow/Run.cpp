@@ -32,7 +32,7 @@ constexpr const char *kArch = "gfx950";
 constexpr int64_t kUsualRequests = 4, kUsualContext = 4096;
 
 struct RunOptions {
-  std::string file, entry;
+  std::string file, entry, prefer;
   std::string device = "sim";
   std::optional<int64_t> requests, context;
   std::vector<int32_t> lengths, newTokens;
@@ -51,8 +51,8 @@ public:
   explicit Runner(const RunOptions &options) : options(options) {}
 
   int run() {
-    Result<Loaded> found =
-        load(options.file, kArch, /*orReference=*/options.device == "host");
+    Result<Loaded> found = load(options.file, kArch, options.prefer,
+                                /*orReference=*/options.device == "host");
     if (!found)
       return failed(found.takeError(), kFailed, /*diagnostics=*/true);
     loaded = std::move(*found);
@@ -330,6 +330,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
       ->excludes(lengths)
       ->excludes(newTokens)
       ->excludes(seed);
+  addPreferOption(*command, options->prefer);
   command->add_flag("--check", options->check,
                     "Hold scores, selection and page table against the "
                     "reference, and memory around them against its poison");

@@ -45,6 +45,15 @@ public:
     if (limit.blamed.empty() && !limit.facts.empty())
       limit.blamed = limit.facts.front();
     known("where", limit.blamed);
+    if (fields.get("operations", false))
+      for (std::string &name : fields.identifiers("operations", true)) {
+        const std::vector<std::string> &all = operations();
+        if (std::find(all.begin(), all.end(), name) == all.end())
+          fields.fail("operations", "names '" + name +
+                                        "', which is no operation that "
+                                        "facts.json lists");
+        limit.operations.push_back(std::move(name));
+      }
     limit.reason = fields.text("reason", true);
     limit.asserted = fields.flag("static_assert", true);
     if (Status status = fields.finish(); !status)
@@ -232,6 +241,8 @@ Json limitToJson(const Limit &limit) {
   if (!limit.given.empty())
     json["given"] = limit.given;
   json["where"] = limit.blamed;
+  if (!limit.operations.empty())
+    json["operations"] = limit.operations;
   json["reason"] = limit.reason;
   if (!limit.asserted)
     json["static_assert"] = false;
@@ -287,6 +298,42 @@ std::string Contract::toJson() const {
   for (const Limit &limit : table)
     json["limits"].push_back(limitToJson(limit));
   return json.dump();
+}
+
+Contract Contract::about(const std::vector<std::string> &operations) const {
+  Contract part = *this;
+  std::erase_if(part.table, [&](const Limit &limit) {
+    return !limit.operations.empty() &&
+           std::find_first_of(limit.operations.begin(), limit.operations.end(),
+                              operations.begin(),
+                              operations.end()) == limit.operations.end();
+  });
+  return part;
+}
+
+Contract Contract::join(std::string name, std::string title, std::string about,
+                        const std::vector<Contract> &parts) {
+  Contract whole;
+  whole.contractName = std::move(name);
+  whole.titleText = std::move(title);
+  whole.aboutText = std::move(about);
+  for (const Contract &part : parts)
+    for (Limit limit : part.table) {
+      const bool known = std::any_of(whole.table.begin(), whole.table.end(),
+                                     [&](const Limit &other) {
+                                       Limit same = other;
+                                       same.id = limit.id;
+                                       same.reason = limit.reason;
+                                       same.operations = limit.operations;
+                                       return same == limit;
+                                     });
+      if (known)
+        continue;
+      if (whole.find(limit.id))
+        limit.id = part.contractName + "_" + limit.id;
+      whole.table.push_back(std::move(limit));
+    }
+  return whole;
 }
 
 const Limit *Contract::find(std::string_view id) const {

@@ -4,6 +4,7 @@
 
 #include "Json.h"
 #include "Vocabulary.h"
+#include "winnow/Contract/Contract.h"
 
 namespace winnow::contract {
 
@@ -18,6 +19,12 @@ const FactInfo *findFact(std::string_view name) {
     if (fact.name == name)
       return &fact;
   return nullptr;
+}
+
+const std::vector<std::string> &operations() {
+  static const std::vector<std::string> none;
+  const Result<Vocabulary> &embedded = embeddedVocabulary();
+  return embedded ? (*embedded).operations : none;
 }
 
 Facts withDerived(Facts facts) {

@@ -29,6 +29,14 @@ std::string whenText(const Limit &limit) {
   return text;
 }
 
+/// The operations that a limit is about.
+std::string aboutText(const Limit &limit) {
+  std::string text;
+  for (const std::string &name : limit.operations)
+    text += (text.empty() ? "" : ", ") + code(name);
+  return text.empty() ? "all" : text;
+}
+
 std::string assertedText(const Limit &limit) {
   std::string text;
   for (const std::string &name : deviceStructs())
@@ -77,6 +85,7 @@ A contract is a table of limits on facts: what a set of kernels accepts. A descr
 | `given` | optional: facts that the message shows beside the found value |
 | `where` | optional: the fact whose place in a description is to blame; the limited one if absent |
 | `subject`, `unit` | optional: what a person calls it and what its number counts; facts.json's if absent |
+| `operations` | optional: the operations that the limit is about; all of them if absent |
 | `reason` | why the limit exists |
 | `static_assert` | optional: `false` keeps it out of generated kernels |
 
@@ -86,12 +95,15 @@ A message reads `contract 'aiter_msa', limit 'columns': index heads x query leng
 } // namespace
 
 std::string markdownTable(const Contract &contract) {
-  std::string text = "| limit | subject | needed | when | reason | asserted in "
-                     "kernels as |\n| --- | --- | --- | --- | --- | --- |\n";
+  std::string text =
+      "| limit | operations | subject | needed | when | reason | "
+      "asserted in kernels as |\n| --- | --- | --- | --- | --- "
+      "| --- | --- |\n";
   for (const Limit &limit : contract.limits())
-    text += "| " + code(limit.id) + " | " + cell(limit.subject) + " | " +
-            cell(neededText(limit)) + " | " + whenText(limit) + " | " +
-            cell(limit.reason) + " | " + cell(assertedText(limit)) + " |\n";
+    text += "| " + code(limit.id) + " | " + aboutText(limit) + " | " +
+            cell(limit.subject) + " | " + cell(neededText(limit)) + " | " +
+            whenText(limit) + " | " + cell(limit.reason) + " | " +
+            cell(assertedText(limit)) + " |\n";
   return text;
 }
 

@@ -132,6 +132,8 @@ Result<Vocabulary> parseVocabulary(std::string_view text,
     fields.fail("version", "is " + describe(*version) + ", needed 1");
   Vocabulary vocabulary;
   const Json *structs = fields.get("device_structs", true);
+  if (fields.get("operations", false))
+    vocabulary.operations = fields.identifiers("operations", true);
   const Json *facts = fields.get("facts", true);
   if (structs && !structs->is_array())
     fields.fail("device_structs", "needs a list");

@@ -21,6 +21,7 @@ const std::vector<EmbeddedFile> &embeddedFiles();
 
 struct Vocabulary {
   std::vector<std::string> structs;
+  std::vector<std::string> operations;
   std::vector<FactInfo> facts;
 };
 

@@ -23,13 +23,21 @@ std::optional<int64_t> KernelOp::getShapeConstant(StringRef name) {
 static StringRef roleOfUse(OpOperand &use) {
   Value value = use.get();
   return TypeSwitch<Operation *, StringRef>(use.getOwner())
-      .Case<ScoreTaskOp, SelectRowOp>([](auto) { return "seq_lens"; })
-      .Case([](LoadQueryOp) { return "query"; })
+      .Case<ScoreTaskOp, SelectRowOp, GenericScoreTaskOp, GenericSelectRowOp>(
+          [](auto) { return "seq_lens"; })
+      .Case<LoadQueryOp, GenericLoadQueriesOp>([](auto) { return "query"; })
       .Case([](LoadKeyTilesOp) { return "keys"; })
       .Case([](WalkPagesOp) { return "index_table"; })
-      .Case<StoreScoreOp, LoadScoreRowOp>([](auto) { return "score"; })
-      .Case([](StoreRankingOp) { return "selection"; })
-      .Case([&](EmitPagesOp op) {
+      .Case<StoreScoreOp, LoadScoreRowOp, GenericFindCutOp, GenericSortKeptOp>(
+          [](auto) { return "score"; })
+      .Case([&](GenericScoreBlocksOp op) {
+        if (value == op.getKeys())
+          return "keys";
+        return value == op.getTable() ? "index_table" : "score";
+      })
+      .Case<StoreRankingOp, GenericStoreSelectionOp>(
+          [](auto) { return "selection"; })
+      .Case<EmitPagesOp, GenericEmitPagesOp>([&](auto op) {
         if (value == op.getTable())
           return "attn_table";
         return value == op.getPages() ? "pages" : "ctx";
@@ -379,12 +387,14 @@ LogicalResult IfMappedOp::verifyRegions() {
   return verifyYield(*this, *getBody());
 }
 
-LogicalResult StoreRankingOp::verify() {
-  auto type = cast<MemRefType>(getIndices().getType());
-  int64_t head = getHeadAxis(), row = getRowAxis();
+/// Head and row axis of a stored selection.
+template <typename StoreOp>
+static LogicalResult verifySelectionAxes(StoreOp op) {
+  auto type = cast<MemRefType>(op.getIndices().getType());
+  int64_t head = op.getHeadAxis(), row = op.getRowAxis();
   if (type.getRank() != 3 || head == row || head < 0 || head > 1 || row < 0 ||
       row > 1)
-    return emitOpError("has head axis ")
+    return op.emitOpError("has head axis ")
            << head << " and row axis " << row << " of a memref of rank "
            << type.getRank() << ", needed 0 and 1, or 1 and 0, of rank 3";
   return success();
@@ -397,4 +407,10 @@ LogicalResult ExtentOp::verify() {
     return emitOpError("asks for axis ")
            << axis << " of a memref of rank " << type.getRank();
   return success();
+}
+
+LogicalResult StoreRankingOp::verify() { return verifySelectionAxes(*this); }
+
+LogicalResult GenericStoreSelectionOp::verify() {
+  return verifySelectionAxes(*this);
 }

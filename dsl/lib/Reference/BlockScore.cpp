@@ -11,12 +11,19 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The best token of one (head, row, block) so far.
+/// The tokens of one (head, row, block) so far.
 struct Best {
-  double value = -kInfinity;
-  double magnitude = 0.0; // sum_j |q_j * k_j| of that token
+  double value = -kInfinity; // of the best, or the sum
+  double magnitude = 0.0;    // sum_j |q_j * k_j| of that token, or of all
+  int64_t tokens = 0;
 
-  void offer(double dot, double sum) {
+  void offer(double dot, double sum, Reduction reduction) {
+    if (reduction != Reduction::Max) {
+      value = tokens == 0 ? dot : value + dot;
+      magnitude += sum;
+      ++tokens;
+      return;
+    }
     // A NaN compares false here and so counts as an absent token.
     if (dot > value) {
       value = dot;
@@ -150,7 +157,7 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
               dot += product;
               magnitude += std::fabs(product);
             }
-            best[t * heads + head].offer(dot, magnitude);
+            best[t * heads + head].offer(dot, magnitude, options.reduction);
           }
         }
       }
@@ -162,10 +169,16 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
         for (int64_t head = 0; head < heads; ++head) {
           const Best &winner = best[t * heads + head];
           double value = winner.value;
+          // Each of the additions rounds once; a division once more.
+          double roundings = static_cast<double>(dims + winner.tokens);
+          double magnitude = winner.magnitude;
+          if (options.reduction == Reduction::Mean && winner.tokens > 0) {
+            value /= static_cast<double>(winner.tokens);
+            magnitude /= static_cast<double>(winner.tokens);
+            roundings += 1.0;
+          }
           double tolerance =
-              std::isfinite(value)
-                  ? static_cast<double>(dims) * 0x1p-24 * winner.magnitude
-                  : 0.0;
+              std::isfinite(value) ? roundings * 0x1p-24 * magnitude : 0.0;
           // Local wins over init; an unmapped block wins over both.
           if (page >= 0 && block >= visible - options.localBlocks) {
             value = kLocalBlockScore;

@@ -72,7 +72,8 @@ Comparison winnow::reference::compareScores(const Rows &rows,
         const double value = exact.value(head, row, block);
         const double tolerance = exact.tolerance(head, row, block);
         // Equality first: the difference of two infinities is NaN.
-        if (found == value || std::fabs(found - value) <= tolerance)
+        if (found == value || std::fabs(found - value) <= tolerance ||
+            (std::isnan(found) && std::isnan(value)))
           continue;
         comparison.add({"score[" + std::to_string(head) + ", " +
                             std::to_string(row) + ", " + std::to_string(block) +

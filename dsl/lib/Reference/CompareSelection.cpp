@@ -5,6 +5,7 @@
 #include "winnow/Reference/Compare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
@@ -109,11 +110,17 @@ public:
   }
 
 private:
+  /// What the selection orders by: NaN counts as -inf.
+  double value(int64_t block) const {
+    const double exactly = exact.value(head, row, block);
+    return std::isnan(exactly) ? -std::numeric_limits<double>::infinity()
+                               : exactly;
+  }
   double most(int64_t block) const {
-    return exact.value(head, row, block) + exact.tolerance(head, row, block);
+    return value(block) + exact.tolerance(head, row, block);
   }
   double least(int64_t block) const {
-    return exact.value(head, row, block) - exact.tolerance(head, row, block);
+    return value(block) - exact.tolerance(head, row, block);
   }
 
   const ExactScores &exact;

@@ -93,6 +93,8 @@ Result<TensorArgument> readArgument(const Json &json,
   argument.access = word(fields, "access", kAccesses);
   argument.role = word(fields, "role", kRoles);
   argument.layout = word(fields, "layout", kLayouts);
+  if (fields.optional("alignment"))
+    argument.alignment = fields.integer("alignment");
   readList(fields, "shape", argument.shape, readExtent);
   if (Status status = fields.finish(); !status)
     return status.takeError();

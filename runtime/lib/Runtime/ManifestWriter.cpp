@@ -47,12 +47,15 @@ Json axisJson(const std::string &tensor, int64_t axis) {
 }
 
 Json argumentJson(const TensorArgument &argument) {
-  return Json{{"name", argument.name},
-              {"role", spelling(kRoles, argument.role)},
-              {"dtype", spelling(kDTypes, argument.dtype)},
-              {"access", spelling(kAccesses, argument.access)},
-              {"shape", listJson(argument.shape, extentJson)},
-              {"layout", spelling(kLayouts, argument.layout)}};
+  Json json{{"name", argument.name},
+            {"role", spelling(kRoles, argument.role)},
+            {"dtype", spelling(kDTypes, argument.dtype)},
+            {"access", spelling(kAccesses, argument.access)},
+            {"shape", listJson(argument.shape, extentJson)},
+            {"layout", spelling(kLayouts, argument.layout)}};
+  if (argument.alignment != 0)
+    json["alignment"] = argument.alignment;
+  return json;
 }
 
 Json workspaceJson(const WorkspaceTensor &tensor) {

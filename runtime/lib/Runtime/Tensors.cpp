@@ -107,20 +107,24 @@ private:
   Status address() const {
     if (found.address == 0)
       return problem("a null address for shape " + found.shapeText());
-    // Queries and keys are loaded 16 bytes a lane.
     const bool vector = wanted.role == Role::Query || wanted.role == Role::Keys;
     const int64_t width = byteWidth(found.dtype);
-    const auto alignment = static_cast<uint64_t>(vector ? 16 : width);
-    if (found.address % alignment != 0)
-      return problem("the address is " +
-                     std::to_string(found.address % alignment) +
-                     " bytes past a multiple of " + std::to_string(alignment) +
-                     ", wanted it aligned");
+    int64_t alignment = wanted.alignment;
+    if (alignment == 0)
+      alignment = vector ? 16 : width;
+    if (found.address % static_cast<uint64_t>(alignment) != 0)
+      return problem(
+          "the address is " +
+          std::to_string(found.address % static_cast<uint64_t>(alignment)) +
+          " bytes past a multiple of " + std::to_string(alignment) +
+          ", wanted it aligned");
     for (int axis = 0; vector && axis < found.rank - 1; ++axis)
-      if (found.extents[axis] > 1 && found.strides[axis] * width % 16 != 0)
+      if (found.extents[axis] > 1 &&
+          found.strides[axis] * width % alignment != 0)
         return problem("axis " + std::to_string(axis) + " has a stride of " +
                        std::to_string(found.strides[axis] * width) +
-                       " bytes, wanted a multiple of 16");
+                       " bytes, wanted a multiple of " +
+                       std::to_string(alignment));
     return {};
   }
 

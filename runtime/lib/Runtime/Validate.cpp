@@ -184,6 +184,12 @@ private:
                       static_cast<int64_t>(argument.shape.size()), 1, kMaxRank);
           !s)
         return s;
+      if (Status s = between(here + ".alignment", argument.alignment, 0, 4096);
+          !s)
+        return s;
+      if ((argument.alignment & (argument.alignment - 1)) != 0)
+        return at(here + ".alignment",
+                  std::to_string(argument.alignment) + " is no power of two");
     }
     return {};
   }

@@ -22,7 +22,8 @@ func.func @fits(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
 // -----
 
 // expected-error@below {{no lowering takes 'too_many'}}
-// expected-note@below {{'mfma' refuses: contract 'winnow_mfma', limit 'page_numbers': blocks of the attention's cache x pages per block x kv heads is 268435457 x 8 x 1 = 2147483656, needed at most 2147483648 (page numbers are 32-bit)}}
+// expected-note@below {{'mfma' refuses 'winnow.remap_pages': contract 'winnow_mfma', limit 'page_numbers': blocks of the attention's cache x pages per block x kv heads is 268435457 x 8 x 1 = 2147483656, needed at most 2147483648 (page numbers are 32-bit)}}
+// expected-note@below {{'generic' refuses 'winnow.remap_pages': contract 'winnow_generic', limit 'page_numbers': blocks of the attention's cache x pages per block x kv heads is 268435457 x 8 x 1 = 2147483656, needed at most 2147483648 (page numbers are 32-bit)}}
 func.func @too_many(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
     %table: memref<?x?xi32>, %lens: memref<?xi32>, %pages: memref<?x128xi32>, %ctx: memref<?xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 4096, max_requests = 4, max_pages = 268435457}} {

@@ -8,7 +8,7 @@ func.func @prefill(%q: memref<?x16x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3
                    %lens: memref<?xi32>, %cu: memref<?xi32>, %idx: memref<16x?x16xi32>)
     attributes {winnow.entry, winnow.contract = "aiter_msa", winnow.attention = {kv_heads = 1, page_size = 16},
                 winnow.bounds = {max_seq_len = 1048576, max_requests = 64, max_query_len = 4096, max_rows = 8192}} {
-  // CHECK: 'mfma' refuses: contract 'winnow_mfma', limit 'ragged': ragged rows is true, needed false
+  // CHECK: 'mfma' refuses 'winnow.block_score': contract 'winnow_mfma', limit 'ragged': ragged rows is true, needed false
   %rows = winnow.ragged_rows %lens, %cu : memref<?xi32>, memref<?xi32>
   %scores = winnow.block_score %q, %keys[%table] on %rows
       : memref<?x16x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>, memref<?x?xi32>, !winnow.rows<ragged>

@@ -83,6 +83,8 @@ struct Shape {
       broken.insert("k");
     if (block != 32 && block != 64 && block != 128 && block != 256)
       broken.insert("block_size");
+    if (arch != "gfx950") // scoring's own limit is 'arch'
+      broken.insert({"select_arch", "step_arch"});
     if (broken.erase("columns"))
       broken.insert("queries");
     if (blocks() > 32768)

@@ -139,7 +139,8 @@ TEST(Markdown, OneRowForEachLimit) {
   EXPECT_THAT(
       markdownTable(*find("aiter_msa")),
       HasSubstr(
-          "| `columns` | index heads x query length | at most 16 | `ragged = "
+          "| `columns` | all | index heads x query length | at most 16 | "
+          "`ragged = "
           "false` | the MFMA has 16 columns, one for each pair of token and "
           "head | "
           "`Score::kHeads * Score::kQueryLen <= 16`<br>"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A caller's tensors: what is accepted, and how each mistake is answered.
 #include "Sample.h"
+#include "winnow/Runtime/Bundle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,6 +59,36 @@ TEST(Tensors, EachMistakeIsNamed) {
   EXPECT_EQ(after([](Tensors &t) { t[kKeys].address += 8; }),
             "argument 'keys': the address is 8 bytes past a multiple of 16, "
             "wanted it aligned");
+}
+
+TEST(Tensors, AnArgumentMayStateItsAlignment) {
+  Entry entry = sampleEntry();
+  entry.arguments[kKeys].alignment = 1;
+  entry.arguments[kLens].alignment = 64;
+  std::vector<TensorView> tensors = sampleArguments();
+  tensors[kLens].address = 0x30000;
+  tensors[kKeys].address += 3;
+  Result<Symbols> symbols = bindArguments(entry, tensors);
+  EXPECT_TRUE(symbols) << symbols.message();
+  tensors[kLens].address += 32;
+  symbols = bindArguments(entry, tensors);
+  ASSERT_FALSE(symbols);
+  EXPECT_EQ(symbols.message(),
+            "argument 'lens': the address is 32 bytes past a "
+            "multiple of 64, wanted it aligned");
+
+  // It travels in the manifest, which refuses what is no alignment.
+  Bundle bundle = sampleBundle();
+  bundle.entries[0].arguments[kKeys].alignment = 4;
+  Result<std::vector<std::byte>> bytes = writeBundle(bundle);
+  ASSERT_TRUE(bytes) << bytes.message();
+  Result<Bundle> back = readBundle(*bytes);
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_EQ(*back, bundle);
+  bundle.entries[0].arguments[kKeys].alignment = 12;
+  Status status = validate(bundle);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.message(), HasSubstr("12 is no power of two"));
 }
 
 TEST(Tensors, Layouts) {

@@ -14,6 +14,8 @@ namespace winnow {
 struct CompileOptions {
   /// What the kernels are for.
   std::string arch = "gfx950";
+  /// A lowering to try before the others ("generic"); empty: the best first.
+  std::string prefer;
 };
 
 /// Compiles every entry of a description to HIP: verify the contract, select a

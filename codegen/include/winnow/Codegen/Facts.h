@@ -24,6 +24,8 @@ struct LocatedFacts {
   /// whatever is not in `places`.
   mlir::Location placeOf(llvm::StringRef fact) const;
 
+  /// The operations of the indexer, rows excepted.
+  llvm::SmallVector<mlir::Operation *> operations;
   llvm::StringMap<mlir::Location> places;
   mlir::Location entry;
 };

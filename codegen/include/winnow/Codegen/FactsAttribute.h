@@ -17,10 +17,6 @@ mlir::DictionaryAttr factsToAttribute(mlir::MLIRContext *context,
 /// The facts of a scheduled entry; none if it has not been scheduled.
 contract::Facts factsOf(mlir::func::FuncOp entry);
 
-/// The contracts that a scheduled entry is held to: the one that the
-/// description names, if any, and that of the lowering.
-llvm::SmallVector<llvm::StringRef> contractsOf(mlir::func::FuncOp entry);
-
 } // namespace winnow
 
 #endif // WINNOW_CODEGEN_FACTSATTRIBUTE_H

@@ -17,7 +17,9 @@ namespace winnow {
 #include "winnow/Codegen/Passes.h.inc"
 
 /// verify-contract, select-lowering, schedule; for `arch` (e.g. "gfx950").
-void buildPlanPipeline(mlir::OpPassManager &manager, llvm::StringRef arch);
+/// `prefer` names a lowering to try before the others.
+void buildPlanPipeline(mlir::OpPassManager &manager, llvm::StringRef arch,
+                       llvm::StringRef prefer = "");
 
 /// Registers the passes and the pipeline `winnow-plan` with the tools.
 void registerCodegenPasses();

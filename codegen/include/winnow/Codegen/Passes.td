@@ -25,11 +25,23 @@ def SelectLowering : Pass<"winnow-select-lowering", "::mlir::ModuleOp"> {
   let description = [{
     Writes `winnow.lowering` on every operation of an entry, and
     `winnow.refusals` with every reason for which a better lowering was refused.
-    An entry that no lowering takes is an error that lists all reasons.
+    Scoring and selecting are decided apart; a topk and what is made of its
+    selection share a kernel, so one lowering has to take them all. Rows go with
+    the first operation that reads them.
+
+    An operation that no lowering takes is an error that lists all reasons of
+    all lowerings. The program is checked as a whole too: a value that nothing
+    reads, and an attention (`winnow.attention`) that reads another page table
+    than the one that is emitted.
+
+    An operation that has a `winnow.lowering` already gets that one or none; the
+    option `prefer` names a lowering that is tried before the others.
   }];
   let options = [
     Option<"arch", "arch", "std::string", /*default=*/"\"gfx950\"",
            "Architecture that the kernels are for.">,
+    Option<"prefer", "prefer", "std::string", /*default=*/"\"\"",
+           "Lowering to try first: mfma or generic (empty: the best first).">,
   ];
 }
 

@@ -44,6 +44,8 @@ struct Limit {
   std::vector<std::string> given;
   /// The fact whose place in a description is to blame.
   std::string blamed;
+  /// The operations that it is about ("block_score", "topk"); empty: all.
+  std::vector<std::string> operations;
   /// Why the limit exists, in one line.
   std::string reason;
   /// False for a limit that generated kernels do not assert even though their
@@ -72,6 +74,16 @@ public:
   const std::vector<Limit> &limits() const { return table; }
   const Limit *find(std::string_view id) const;
 
+  /// What this contract asks of these operations: the limits that are about one
+  /// of them or about all.
+  Contract about(const std::vector<std::string> &operations) const;
+
+  /// The limits of several contracts as one. Of limits that are the same but
+  /// for their id and reason one stays; an id that is there already gets the
+  /// other contract's name in front.
+  static Contract join(std::string name, std::string title, std::string about,
+                       const std::vector<Contract> &parts);
+
   bool operator==(const Contract &) const = default;
 
 private:
@@ -82,6 +94,9 @@ private:
 /// The embedded contract of that name, or null. It lives as long as the
 /// program.
 const Contract *find(std::string_view name);
+
+/// The operations that a limit may name, as facts.json lists them.
+const std::vector<std::string> &operations();
 
 /// The names of the embedded contracts, sorted.
 const std::vector<std::string> &names();

@@ -13,5 +13,6 @@ include "winnow/IR/WinnowOps.td"
 include "winnow/IR/WinnowPlanTypes.td"
 include "winnow/IR/WinnowPlanOps.td"
 include "winnow/IR/WinnowStepPlanOps.td"
+include "winnow/IR/WinnowGenericPlanOps.td"
 
 #endif // WINNOW_IR_WINNOW_TD

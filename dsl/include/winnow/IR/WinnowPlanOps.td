@@ -41,7 +41,8 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
     struct that carries them in the generated source. `grid` gives the number of
     workgroups along x, y and z for `s0` requests: it depends on nothing else, so
     a captured graph replays for any lengths within the bounds. A workgroup has
-    `waves` waves of 64 lanes.
+    64 work-items for each of its `waves`: one wave of 64 lanes, or two of 32 on
+    a target that has such.
 
     Refused: a name that is no C identifier, a grid without exactly three results
     and one symbol, `waves` outside [1, 16], a shape entry that is not an integer or a boolean, an

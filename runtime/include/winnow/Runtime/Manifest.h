@@ -83,6 +83,11 @@ struct TensorArgument {
   Role role = Role::Query;
   std::vector<Extent> shape;
   Layout layout = Layout::Contiguous;
+  /// Bytes of which its address and, for queries and keys, its strides have to
+  /// be multiples: a power of two up to 4096. 0, left out of the JSON: 16 for
+  /// queries and keys, which most kernels load 16 bytes a lane, the element's
+  /// width for the others.
+  int64_t alignment = 0;
   bool operator==(const TensorArgument &) const = default;
 };
 

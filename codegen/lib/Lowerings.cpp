@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the lowerings of an entry's kernels come to for the entry.
+#include "winnow/Codegen/Lowerings.h"
+
+#include "winnow/IR/Winnow.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace winnow;
+
+static constexpr Lowering kLowerings[] = {{"mfma", "winnow_mfma"},
+                                          {"generic", "winnow_generic"}};
+
+ArrayRef<Lowering> winnow::lowerings() { return kLowerings; }
+
+std::string winnow::loweringNames() {
+  return llvm::join(llvm::map_range(lowerings(),
+                                    [](const Lowering &lowering) {
+                                      return lowering.name.str();
+                                    }),
+                    ", ");
+}
+
+std::vector<std::string> winnow::operationsOf(KernelOp kernel) {
+  if (kernel.getShapeName() == "Score")
+    return {"block_score"};
+  if (kernel.getShapeName() == "Select")
+    return {"topk", "store_selection", "remap_pages"};
+  // Of what runs once a step, the struct is named after the operation.
+  return {"rebase_table", "rebase_slots", "insert_keys"};
+}
+
+SmallVector<KernelOp> winnow::kernelsOf(func::FuncOp entry) {
+  llvm::SetVector<KernelOp> kernels;
+  for (auto launch : entry.getOps<LaunchOp>())
+    if (auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+            launch, launch.getKernelAttr()))
+      kernels.insert(kernel);
+  return kernels.takeVector();
+}
+
+/// The lowering of one kernel; one written by hand may have none.
+static const Lowering &loweringOf(KernelOp kernel) {
+  if (auto name = kernel->getAttrOfType<StringAttr>(kLoweringAttr))
+    for (const Lowering &lowering : lowerings())
+      if (lowering.name == name.getValue())
+        return lowering;
+  return lowerings().front();
+}
+
+/// The lowerings of an entry's kernels, each once.
+static SmallVector<const Lowering *> loweringsOf(func::FuncOp entry) {
+  llvm::SetVector<const Lowering *> all;
+  for (KernelOp kernel : kernelsOf(entry))
+    all.insert(&::loweringOf(kernel));
+  return all.takeVector();
+}
+
+std::string winnow::loweringOf(func::FuncOp entry) {
+  std::string name;
+  // What runs once a step is the same in either lowering.
+  llvm::SetVector<const Lowering *> all;
+  for (KernelOp kernel : kernelsOf(entry))
+    if (kernel.getShapeName() == "Score" || kernel.getShapeName() == "Select")
+      all.insert(&::loweringOf(kernel));
+  if (all.empty())
+    all.insert_range(loweringsOf(entry));
+  for (const Lowering *lowering : all)
+    name += (name.empty() ? "" : "-") + lowering->name.str();
+  return name;
+}
+
+contract::Contract winnow::loweringContract(func::FuncOp entry) {
+  SmallVector<const Lowering *> all = loweringsOf(entry);
+  if (all.size() == 1)
+    if (const contract::Contract *whole =
+            contract::find(all.front()->contract.str()))
+      return *whole;
+  std::string name = "winnow", operations;
+  std::vector<contract::Contract> parts;
+  for (const Lowering *lowering : all)
+    name += "_" + lowering->name.str();
+  for (KernelOp kernel : kernelsOf(entry)) {
+    const Lowering &lowering = ::loweringOf(kernel);
+    if (const contract::Contract *whole =
+            contract::find(lowering.contract.str()))
+      parts.push_back(whole->about(operationsOf(kernel)));
+    operations += (operations.empty() ? "" : ", ") + kernel.getSymName().str() +
+                  " by '" + lowering.name.str() + "'";
+  }
+  return contract::Contract::join(
+      name, "Two lowerings in one entry",
+      "What each lowering asks of its own kernels: " + operations + ".", parts);
+}
+
+std::vector<std::string> winnow::archsOf(func::FuncOp entry) {
+  std::vector<std::string> archs;
+  const contract::FactInfo *arch = contract::findFact("arch");
+  if (!arch)
+    return archs;
+  const contract::Contract limits = loweringContract(entry);
+  for (const std::string &name : arch->values) {
+    bool all = true;
+    for (const contract::Limit &limit : limits.limits())
+      if (limit.facts == std::vector<std::string>{"arch"} &&
+          limit.other.empty())
+        all &= llvm::is_contained(limit.values, contract::Value(name));
+    if (all)
+      archs.push_back(name);
+  }
+  return archs;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The generic lowering from end to end on the simulated device: what the MFMA
+// lowering refuses, and random descriptions on both.
+#include "RunDescription.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace winnow;
+using namespace winnow::test;
+
+namespace {
+
+/// A shape that only the generic lowering scores, small enough to simulate.
+Shape small() {
+  Shape shape;
+  shape.headDim = 40;
+  shape.blockSize = 48;
+  shape.pagesPerBlock = 3;
+  shape.heads = 2;
+  shape.kvHeads = 2;
+  shape.maxSeqLen = 4096;
+  return shape;
+}
+
+std::string loweringOf(const Shape &shape) {
+  std::shared_ptr<const Kernels> kernels = compile(shape);
+  return kernels ? kernels->bundle.entries.front().lowering : "none";
+}
+
+/// The bytes of a token's key in the cache.
+std::byte *keyOf(tool::Call &call, int64_t request, int64_t block,
+                 int64_t token) {
+  const tool::Indexer &indexer = *call.indexer;
+  tool::HostTensor &keys = call.arguments[indexer.keys];
+  const int64_t page =
+      call.arguments[indexer.indexTable].as<int32_t, 2>()(request, block);
+  return keys.bytes.data() +
+         (page * keys.view.strides[0] + token * keys.view.strides[1]) *
+             runtime::byteWidth(keys.view.dtype);
+}
+
+} // namespace
+
+TEST(Generic, FormatsAndReductions) {
+  for (const char *dtype : {"f8E4M3FN", "f8E5M2", "bf16", "f16"})
+    for (const char *reduce : {"max", "sum", "mean"}) {
+      Shape shape = small();
+      shape.dtype = dtype;
+      shape.reduce = reduce;
+      EXPECT_EQ(loweringOf(shape), "generic-mfma");
+      expectRight(shape, {1, 47, 48, 49, 400, 0, -3});
+    }
+}
+
+TEST(Generic, BlockSizesThatArePowersOfTwoAndNot) {
+  for (int64_t blockSize : {16, 17, 31, 100, 255, 256, 257, 600}) {
+    Shape shape = small();
+    shape.blockSize = blockSize;
+    shape.pagesPerBlock = 1;
+    shape.headDim = 16;
+    expectRight(shape, {1, 15, 16, 17, 256, 257, 700, 1801});
+  }
+}
+
+TEST(Generic, HeadDims) {
+  for (int64_t headDim : {8, 24, 136, 2048}) {
+    Shape shape = small();
+    shape.headDim = headDim;
+    shape.dtype = headDim == 24 ? "bf16" : "f8E4M3FN";
+    expectRight(shape, {100, 17, 0});
+  }
+}
+
+TEST(Generic, ManyHeadsAndLongQueries) {
+  for (auto [heads, queryLen] :
+       {std::pair(17, 1), std::pair(3, 7), std::pair(1, 33), std::pair(64, 1),
+        std::pair(5, 20)}) {
+    Shape shape = small();
+    shape.heads = heads;
+    shape.kvHeads = heads;
+    shape.queryLen = queryLen;
+    shape.headDim = 16;
+    // Lengths below the query length leave some rows with nothing to see.
+    expectRight(shape, {1, queryLen, 47 + queryLen, 130, 0});
+  }
+}
+
+TEST(Generic, MoreThanSixteenHeadsOnM3Shapes) {
+  Shape shape;
+  shape.heads = 20;
+  shape.kvHeads = 20;
+  EXPECT_EQ(loweringOf(shape), "generic-mfma");
+  expectRight(shape, {300, 129});
+}
+
+TEST(Generic, LargeSelections) {
+  for (int64_t keep : {65, 100, 512}) {
+    Shape shape; // scored by MFMA
+    shape.blockSize = 32;
+    shape.pagesPerBlock = 2;
+    shape.keep = keep;
+    shape.ascending = keep == 100;
+    shape.tieLowest = keep == 512;
+    EXPECT_EQ(loweringOf(shape), "mfma-generic");
+    expectRight(shape, {32 * 64, 32 * 65, 32 * 100 + 1, 0, 16384});
+  }
+}
+
+TEST(Generic, TwoThousandKeptOfMoreThanEightThousandBlocks) {
+  Shape shape = small();
+  shape.heads = 1;
+  shape.kvHeads = 1;
+  shape.headDim = 8;
+  shape.blockSize = 16;
+  shape.pagesPerBlock = 1;
+  shape.keep = 2048;
+  shape.maxSeqLen = 16 * 40000; // more than the MFMA lowering's 32768
+  EXPECT_EQ(loweringOf(shape), "generic");
+  expectRight(shape, {16 * 2047, 16 * 9000, 16 * 2049 - 3, 5});
+}
+
+TEST(Generic, StridedQueriesAndKeys) {
+  for (const char *dtype : {"f8E4M3FN", "bf16"}) {
+    Shape shape = small();
+    shape.strided = true;
+    shape.dtype = dtype;
+    shape.queryLen = 2;
+    expectRight(shape, {2, 48, 300, 0});
+  }
+  // Strides alone take MiniMax-M3's shape from the MFMA lowering.
+  Shape shape;
+  shape.strided = true;
+  EXPECT_EQ(loweringOf(shape), "generic-mfma");
+  expectRight(shape, {300, 129});
+}
+
+TEST(Generic, ForcedAndUnmappedBlocks) {
+  for (auto [init, local] :
+       {std::pair(0, 0), std::pair(3, 3), std::pair(1000000, 2147483647)}) {
+    Shape shape = small();
+    shape.keep = 8;
+    shape.initBlocks = init;
+    shape.localBlocks = local;
+    shape.prefer = "generic";
+    expectRight(shape, {1000, 3000, 144}, 1, [](tool::Call &call) {
+      auto table = call.arguments[call.indexer->indexTable].as<int32_t, 2>();
+      table(0, 2) = -1;
+      table(1, 0) = -2147483647; // the initial block
+      table(1, 62) = -7;         // the local block
+      for (int block = 0; block < 3; ++block)
+        table(2, block) = -1; // all of a request
+      auto attn = call.arguments[call.indexer->attnTable].as<int32_t, 2>();
+      attn(0, 20) = -1; // the tail
+      for (int block = 0; block < 60; block += 3)
+        attn(1, block) = -1 - block;
+    });
+  }
+}
+
+TEST(Generic, KvHeadsLayoutsAndPads) {
+  for (int i = 0; i < 4; ++i) {
+    Shape shape = small();
+    shape.prefer = "generic";
+    shape.heads = i == 0 ? 1 : 2;
+    shape.kvHeads = shape.heads * (i + 1);
+    shape.queryLen = 1 + i;
+    shape.tokenMajor = i % 2;
+    shape.ascending = i > 1;
+    shape.tieLowest = i == 2;
+    shape.pagePad = i == 1 ? -1 : 0;
+    shape.selectionPad = i == 3 ? 0 : -1;
+    shape.stores = i != 2;
+    shape.remaps = i != 3;
+    expectRight(shape, {700, 2000, 0, 48, 1});
+  }
+}
+
+TEST(Generic, NanIsPassedOverByMaxAndMakesSumsNan) {
+  for (const char *reduce : {"max", "sum", "mean"}) {
+    Shape shape = small();
+    shape.reduce = reduce;
+    shape.prefer = "generic";
+    shape.localBlocks = 0;
+    expectRight(shape, {480, 300, 97}, 3, [](tool::Call &call) {
+      *keyOf(call, 0, 1, 5) = std::byte(0x7f); // one token of a block
+      for (int token = 0; token < 48; ++token)
+        *keyOf(call, 0, 2, token) = std::byte(0xff); // all of one
+      *keyOf(call, 2, 2, 20) = std::byte(0x7f);      // one that no row sees
+    });
+  }
+}
+
+TEST(Generic, InfinitiesTakePart) {
+  for (const char *reduce : {"max", "sum"}) {
+    Shape shape = small();
+    shape.dtype = "f16";
+    shape.reduce = reduce;
+    shape.localBlocks = 0;
+    expectRight(shape, {480}, 3, [](tool::Call &call) {
+      for (int block = 0; block < 3; ++block) {
+        std::byte *key = keyOf(call, 0, block, 7);
+        key[0] = std::byte(0x00);
+        key[1] = std::byte(block == 1 ? 0xfc : 0x7c); // -inf or +inf
+      }
+    });
+  }
+}
+
+TEST(Generic, EveryByteOfTheEightBitFormats) {
+  for (const char *dtype : {"f8E4M3FN", "f8E5M2"}) {
+    Shape shape = small();
+    shape.dtype = dtype;
+    shape.heads = 1;
+    shape.kvHeads = 1;
+    shape.headDim = 8;
+    shape.blockSize = 16;
+    shape.pagesPerBlock = 1;
+    shape.localBlocks = 0;
+    // A block for each byte; one element of each key has it, the query is 1
+    // there and 0 elsewhere: the score is the byte's value.
+    expectRight(shape, {4096}, 1, [&](tool::Call &call) {
+      const auto one =
+          static_cast<std::byte>(std::string(dtype) == "f8E5M2" ? 0x3c : 0x38);
+      tool::HostTensor &query = call.arguments[call.indexer->query];
+      std::fill(query.bytes.begin(), query.bytes.end(), std::byte(0));
+      query.bytes[3] = one;
+      for (int block = 0; block < 256; ++block)
+        for (int token = 0; token < 16; ++token) {
+          std::byte *key = keyOf(call, 0, block, token);
+          std::fill_n(key, 8, std::byte(0));
+          key[3] = std::byte(block);
+        }
+    });
+  }
+}
+
+TEST(Generic, GeometryNeverReadsLengths) {
+  Shape shape = small();
+  shape.maxSeqLen = 1048576;
+  std::shared_ptr<const Kernels> kernels = compile(shape);
+  ASSERT_TRUE(kernels);
+  std::vector<std::array<uint32_t, 3>> grids[2];
+  const std::vector<int32_t> lengths[2] = {{1, 30, 0}, {2000, 900, 48}};
+  for (int i = 0; i < 2; ++i) {
+    expectRight(shape, lengths[i]);
+    auto call = tool::randomCall(kernels->indexer, lengths[i], 1);
+    ASSERT_TRUE(call) << call.message();
+    auto launches = tool::launchesOnHost(*call);
+    ASSERT_TRUE(launches) << launches.message();
+    for (const runtime::ResolvedLaunch &launch : *launches)
+      grids[i].push_back(launch.grid);
+  }
+  EXPECT_EQ(grids[0], grids[1]);
+}
+
+namespace {
+
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : random(seed) {}
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % (high - low + 1));
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+
+  /// One that both lowerings take, or one for the generic alone.
+  Shape shape(bool both) {
+    Shape shape;
+    shape.queryLen = chance(50) ? 1 : between(1, 8);
+    shape.heads = both ? between(1, 16 / shape.queryLen) : between(1, 24);
+    shape.blockSize = both ? 32 << between(0, 2) : between(16, 150);
+    shape.keep = both ? between(1, 64) : between(1, 300);
+    shape.initBlocks = chance(60) ? 0 : between(1, 4);
+    shape.localBlocks = chance(50) ? 1 : between(0, 4);
+    shape.tieLowest = chance(30);
+    shape.ascending = chance(30);
+    shape.tokenMajor = chance(30);
+    shape.selectionPad = chance(80) ? -1 : 0;
+    shape.pagesPerBlock = both ? shape.blockSize / 16 : shape.blockSize;
+    shape.kvHeads = shape.heads * between(1, 2);
+    shape.pagePad = chance(70) ? 0 : -1;
+    shape.stores = chance(90);
+    shape.remaps = !shape.stores || chance(80);
+    shape.maxSeqLen = chance(50) ? between(1, 60) * 64 : 131072;
+    if (both)
+      return shape;
+    const char *dtypes[] = {"f8E4M3FN", "f8E5M2", "bf16", "f16"};
+    shape.dtype = dtypes[between(0, 3)];
+    const char *reductions[] = {"max", "sum", "mean"};
+    shape.reduce = reductions[between(0, 2)];
+    shape.headDim = 8 * between(1, 12);
+    shape.strided = chance(30);
+    return shape;
+  }
+
+  std::vector<int32_t> lengths(const Shape &shape) {
+    std::vector<int32_t> lengths(between(1, 4));
+    const int64_t most = std::min<int64_t>(shape.maxSeqLen, 2500);
+    for (int32_t &length : lengths)
+      length = static_cast<int32_t>(std::min(
+          most, chance(20) ? between(-3, 20)
+                : chance(25)
+                    ? between(0, most / shape.blockSize) * shape.blockSize +
+                          between(-1, 1)
+                    : between(0, most)));
+    return lengths;
+  }
+
+  /// Makes a few entries of a table negative.
+  void unmap(tool::HostTensor &tensor, int64_t requests) {
+    auto table = tensor.as<int32_t, 2>();
+    for (int64_t request = 0; request < requests; ++request)
+      for (int64_t block = 0; block < table.extents[1]; ++block)
+        if (chance(3))
+          table(request, block) = static_cast<int32_t>(between(-9, -1));
+  }
+
+private:
+  std::mt19937_64 random;
+};
+
+} // namespace
+
+TEST(GenericProperty, RandomDescriptionsMatchTheReferenceOnEveryLowering) {
+  for (uint64_t seed = 1; seed <= 16; ++seed) {
+    const bool both = seed % 2 == 0;
+    Generator generator(seed);
+    Shape shape = generator.shape(both);
+    const std::vector<int32_t> lengths = generator.lengths(shape);
+    const bool holes = generator.chance(50);
+    for (const char *prefer : {"", "generic"}) {
+      shape.prefer = prefer;
+      Generator same(seed * 977); // the same holes for either lowering
+      expectRight(shape, lengths, seed, [&](tool::Call &call) {
+        if (!holes)
+          return;
+        same.unmap(call.arguments[call.indexer->indexTable], call.requests());
+        if (shape.remaps)
+          same.unmap(call.arguments[call.indexer->attnTable], call.requests());
+      });
+      const std::string lowering = loweringOf(shape);
+      EXPECT_EQ(lowering == "generic",
+                *prefer != 0 || (!both && shape.keep > 64))
+          << lowering << " for " << shape.text();
+      if (both && !*prefer) {
+        EXPECT_EQ(lowering, "mfma");
+      }
+    }
+    if (testing::Test::HasFailure())
+      break;
+  }
+}

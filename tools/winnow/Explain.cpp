@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `winnow explain`: which lowering each operation gets, and every reason for
+// which it gets no better one.
+#include "Commands.h"
+
+#include "winnow/Codegen/Explain.h"
+#include "winnow/Runtime/Files.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+using namespace winnow;
+using namespace winnow::tool;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// A description is a page of text; this only keeps /dev/zero out.
+constexpr uint64_t kMaxDescriptionBytes = uint64_t(16) << 20;
+
+struct ExplainOptions {
+  std::string file;
+  CompileOptions compile;
+  bool json = false;
+};
+
+void printText(const EntryExplanation &entry, const CompileOptions &options) {
+  fmt::print("{} for {}\n", entry.entry, options.arch);
+  for (const OperationChoice &choice : entry.operations) {
+    fmt::print("  {} (line {}): {}\n", choice.operation, choice.line,
+               choice.lowering.empty() ? "no lowering" : choice.lowering);
+    for (const RefusedLowering &refused : choice.refused)
+      for (const std::string &reason : refused.reasons)
+        fmt::print("    not {}: {}\n", refused.lowering, reason);
+  }
+  for (const std::string &fault : entry.faults)
+    fmt::print("  fault: {}\n", fault);
+  if (!entry.broken.empty())
+    fmt::print("  it names contract '{}' and does not keep it, so it will not "
+               "be built:\n",
+               entry.contract);
+  for (const std::string &broken : entry.broken)
+    fmt::print("    {}\n", broken);
+}
+
+Json toJson(const EntryExplanation &entry) {
+  Json operations = Json::array();
+  for (const OperationChoice &choice : entry.operations) {
+    Json refused = Json::array();
+    for (const RefusedLowering &each : choice.refused)
+      refused.push_back(
+          Json{{"lowering", each.lowering}, {"reasons", each.reasons}});
+    operations.push_back(
+        Json{{"operation", choice.operation},
+             {"line", choice.line},
+             {"column", choice.column},
+             {"lowering",
+              choice.lowering.empty() ? Json(nullptr) : Json(choice.lowering)},
+             {"refused", std::move(refused)}});
+  }
+  return Json{{"entry", entry.entry},
+              {"taken", entry.taken()},
+              {"operations", std::move(operations)},
+              {"faults", entry.faults},
+              {"contract",
+               entry.contract.empty()
+                   ? Json(nullptr)
+                   : Json{{"name", entry.contract}, {"broken", entry.broken}}}};
+}
+
+int explain(const ExplainOptions &options) {
+  Result<std::vector<std::byte>> bytes =
+      runtime::readFile(options.file, kMaxDescriptionBytes);
+  if (!bytes)
+    return reportDiagnostics(bytes.takeError());
+  Result<std::vector<EntryExplanation>> entries = explainDescription(
+      {reinterpret_cast<const char *>(bytes->data()), bytes->size()},
+      options.file, options.compile);
+  if (!entries)
+    return reportDiagnostics(entries.takeError());
+  int code = kFine;
+  Json list = Json::array();
+  for (const EntryExplanation &entry : *entries) {
+    if (!entry.taken())
+      code = kFailed;
+    if (options.json)
+      list.push_back(toJson(entry));
+    else
+      printText(entry, options.compile);
+  }
+  if (options.json)
+    fmt::print("{}\n",
+               Json{{"file", options.file},
+                    {"arch", options.compile.arch},
+                    {"entries", std::move(list)}}
+                   .dump(2, ' ', false, Json::error_handler_t::replace));
+  return code;
+}
+
+} // namespace
+
+void tool::addExplainCommand(CLI::App &app, Action &action) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App *command = app.add_subcommand(
+      "explain", "Say which lowering each operation gets, and why no better "
+                 "one; exit code 0 if every operation gets one");
+  command->add_option("FILE", options->file, "A description")->required();
+  command
+      ->add_option("--arch", options->compile.arch,
+                   "The architecture it is for")
+      ->capture_default_str();
+  addPreferOption(*command, options->compile.prefer);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback(
+      [options, &action] { action = [options] { return explain(*options); }; });
+}
+
+void tool::addPreferOption(CLI::App &command, std::string &prefer) {
+  command
+      .add_option("--prefer", prefer,
+                  "A lowering to try before the others: mfma or generic")
+      ->check(CLI::IsMember({"mfma", "generic"}));
+}
