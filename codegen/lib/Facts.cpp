@@ -5,6 +5,8 @@
 
 #include "winnow/IR/Winnow.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace winnow;
 
@@ -40,7 +42,9 @@ bool isContiguous(MemRefType type) {
     // Only the outermost axis may be of unknown extent.
     if (axis > 0 && ShapedType::isDynamic(extent))
       return false;
-    wanted *= extent;
+    // The step past the outermost axis is never asked for.
+    if (axis > 0 && llvm::MulOverflow(wanted, extent, wanted))
+      return false;
   }
   return true;
 }
