@@ -30,7 +30,7 @@ struct Indexer {
   /// What runs before the indexer; an entry may hold these alone.
   std::vector<StepCall> steps;
   int64_t heads = 0, headDim = 0, blockSize = 0, keep = 0;
-  int64_t queryLen = 0;  ///< 0 where the rows are ragged
+  int64_t queryLen = 0; ///< 0 where the rows are ragged
   int64_t shardRank = 0, shardWorld = 1;
   int64_t maxBlocks = 0; ///< of the longest sequence in the bounds
   reference::BlockScoreOptions score;

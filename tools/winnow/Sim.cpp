@@ -135,7 +135,8 @@ int run(const SimOptions &options) {
   }
   if (options.file.empty())
     return report(Error{"sim takes the path of a code object"}, kUsage);
-  Result<std::vector<std::byte>> bytes = runtime::readFile(options.file, uint64_t(1) << 31);
+  Result<std::vector<std::byte>> bytes =
+      runtime::readFile(options.file, uint64_t(1) << 31);
   if (!bytes)
     return report(bytes.takeError());
   auto object = sim::CodeObject::load(*bytes);

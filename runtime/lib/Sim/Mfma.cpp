@@ -140,8 +140,7 @@ template <Shape S> bool areOne(const Scales &a, const Scales &b) {
 template <Shape S, Element E>
 bool tryEightBit(Wave &w, const Instruction &in, unsigned formatA,
                  unsigned formatB, const Scales &scaleA, const Scales &scaleB) {
-  if constexpr (S.blocks == 1 &&
-                (E == Element::Fp8 || E == Element::F8f6f4)) {
+  if constexpr (S.blocks == 1 && (E == Element::Fp8 || E == Element::F8f6f4)) {
     if (bitsOf(formatA) != 8 || bitsOf(formatB) != 8 ||
         !areOne<S>(scaleA, scaleB))
       return false;

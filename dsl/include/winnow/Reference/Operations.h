@@ -89,10 +89,10 @@ struct BlockScoreOptions {
 
 /// Exact scores and, for each, how far an fp32 accumulation may be away:
 /// D * 2^-24 * sum_j |q_j * k_j| of the token that gave the maximum; for a sum
-/// over V tokens (D + V) * 2^-24 times the sum over all of them, for a mean that
-/// divided by V and one more rounding; 0 for forced blocks, -inf and +inf, which
-/// are exact. Entries a row may not see are NaN in both; a score that is NaN has
-/// the tolerance 0.
+/// over V tokens (D + V) * 2^-24 times the sum over all of them, for a mean
+/// that divided by V and one more rounding; 0 for forced blocks, -inf and +inf,
+/// which are exact. Entries a row may not see are NaN in both; a score that is
+/// NaN has the tolerance 0.
 struct ExactScores {
   int64_t heads = 0, rows = 0, blocks = 0;
   std::vector<double> values, tolerances; ///< dense [H, N, blocks]

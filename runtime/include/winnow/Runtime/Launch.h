@@ -50,8 +50,8 @@ Result<uint64_t> byteSpan(const TensorView &tensor);
 /// Holds `arguments`, in the manifest's order, against the entry and answers
 /// with the symbols of this call. An error names the argument, what was found
 /// and what was wanted: count, dtype, rank, extents, strides, a null address of
-/// a tensor that has elements, alignment (TensorArgument::alignment), rows of an
-/// output that overlap, more requests than the bound.
+/// a tensor that has elements, alignment (TensorArgument::alignment), rows of
+/// an output that overlap, more requests than the bound.
 Result<Symbols> bindArguments(const Entry &entry,
                               std::span<const TensorView> arguments);
 
