@@ -22,7 +22,7 @@ struct Example {
 Result<Example> loadExample() {
   Example example;
   Result<tool::Loaded> loaded =
-      tool::load(WINNOW_EXAMPLE, "gfx950", /*orReference=*/false);
+      tool::load(WINNOW_EXAMPLE, "gfx950");
   if (!loaded)
     return loaded.takeError();
   example.loaded = std::move(*loaded);
