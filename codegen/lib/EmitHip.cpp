@@ -84,6 +84,11 @@ private:
   const std::string &extent(Value memory, unsigned axis) {
     return extents[{cast<BlockArgument>(memory).getArgNumber(), axis}];
   }
+  /// The templates' name of a memory operand's elements.
+  static std::string elementOf(Value memory) {
+    return elementSpelling(cast<MemRefType>(memory.getType()).getElementType())
+        .str();
+  }
   /// The variable that a stage defined.
   const std::string &operator[](Value value) { return variables[value]; }
 
@@ -98,19 +103,20 @@ private:
 
   LogicalResult emitStage(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<WalkPagesOp, IfMappedOp, WalkSlicesOp>(
-            [&](auto stage) { return emitRegion(stage); })
+        .Case<WalkPagesOp, IfMappedOp, WalkSlicesOp, WalkSharedOp,
+              ShareSlicesOp>([&](auto stage) { return emitRegion(stage); })
         .Case<ScoreTaskOp, LoadQueryOp, LoadKeyTilesOp, MultiplyAccumulateOp,
               MaskOp, FoldOp, ReduceOp, ForceOp, StoreScoreOp, StageYieldOp,
               SelectRowOp, LoadScoreRowOp, NarrowOp, RankOp, StoreRankingOp,
               EmitPagesOp, GenericScoreTaskOp, GenericLoadQueriesOp,
               GenericScoreBlocksOp, GenericSelectRowOp, GenericFindCutOp,
               GenericSortKeptOp, GenericStoreSelectionOp, GenericEmitPagesOp,
-              RebaseTableStageOp, RebaseSlotsStageOp, InsertKeysStageOp>(
-            [&](auto stage) {
-              emitCall(stage);
-              return success();
-            })
+              RebaseTableStageOp, RebaseSlotsStageOp, InsertKeysStageOp,
+              RaggedTaskOp, LoadQueryTilesOp, ScoreSliceOp, ReduceTilesOp,
+              SelectRaggedRowOp>([&](auto stage) {
+          emitCall(stage);
+          return success();
+        })
         .Default([](Operation *other) {
           return other->emitOpError("is a stage without a leaf function");
         });
@@ -156,6 +162,40 @@ private:
     return success();
   }
 
+  LogicalResult emitRegion(WalkSharedOp op) {
+    comment("winnow/ragged_walk.h", "walk_shared",
+            "the chunk's blocks, their keys read once for all waves.");
+    std::string walk = variables[op.getBodyRegion().getArgument(0)] = "at";
+    element = elementOf(op.getKeys());
+    line("WINNOW_SHARED SharedKeys<{}, {}> shared;", shape, element);
+    line("for (SharedWalk<{}, {}> {}({}, {}, {},", shape, element, walk,
+         (*this)[op.getTask()], pointer(op.getTable()),
+         stride(op.getTable(), 0));
+    line("{:{}}{}, shared);", "", 21 + shape.size() + element.size(),
+         pointer(op.getKeys()));
+    line("     {}.more(); {}.next()) {{", walk, walk);
+    if (failed(emitBlock(*op.getBody())))
+      return failure();
+    line("}}");
+    return success();
+  }
+
+  LogicalResult emitRegion(ShareSlicesOp op) {
+    comment("winnow/ragged_walk.h", "share_slices",
+            "a slice in one buffer while the next fills the other.");
+    variables[op.getBodyRegion().getArgument(0)] = "slice";
+    variables[op.getBodyRegion().getArgument(1)] = "best";
+    variables[op.getBest()] = "best";
+    page = (*this)[op.getPage()];
+    line("TileBest<{0}> best = no_tile_score<{0}>();", shape);
+    line("for (i32 slice = 0; slice < {}; ++slice) {{", op.getSlices());
+    line("  const i32 buffer = {}.share(slice);", page);
+    if (failed(emitBlock(*op.getBody())))
+      return failure();
+    line("}}");
+    return success();
+  }
+
   /// What a region yields is in the region's variable already.
   void emitCall(StageYieldOp) {}
 
@@ -173,7 +213,8 @@ private:
     comment("winnow/score_tiles.h", "load_query",
             "the A operand, held for the whole walk.");
     variables[op.getFragment()] = "query";
-    line("const QueryTile query = load_query<{}>({}, {});", shape,
+    element = elementOf(op.getQuery());
+    line("const Fragment<{}> query = load_query<{}>({}, {});", element, shape,
          pointer(op.getQuery()), (*this)[op.getTask()]);
   }
 
@@ -181,16 +222,18 @@ private:
     comment("winnow/score_tiles.h", "load_key_tiles",
             "the B operands, all in flight at once.");
     variables[op.getTiles()] = "tiles";
-    line("const KeyTiles<{0}> tiles = load_key_tiles<{0}>({1}, {2}.page, {3});",
-         shape, pointer(op.getKeys()), page, (*this)[op.getSlice()]);
+    element = elementOf(op.getKeys());
+    line("const KeyTiles<{0}, {1}> tiles =", shape, element);
+    line("    load_key_tiles<{}>({}, {}.page, {});", shape,
+         pointer(op.getKeys()), page, (*this)[op.getSlice()]);
   }
 
   void emitCall(MultiplyAccumulateOp op) {
     comment("winnow/score_tiles.h", "multiply_accumulate",
             "16 queries x 16 tokens an instruction.");
     variables[op.getProducts()] = "products";
-    line("Products<{0}> products = multiply_accumulate<{0}>({1}, {2});", shape,
-         (*this)[op.getKeys()], (*this)[op.getQuery()]);
+    line("Products<{0}, {1}> products = multiply_accumulate<{0}>({2}, {3});",
+         shape, element, (*this)[op.getKeys()], (*this)[op.getQuery()]);
   }
 
   void emitCall(MaskOp op) {
@@ -219,7 +262,7 @@ private:
   }
 
   void emitCall(ForceOp op) {
-    comment("winnow/score_store.h", "force", "blocks that are always kept.");
+    comment("winnow/score_force.h", "force", "blocks that are always kept.");
     std::string value = (*this)[op.getValue()];
     variables[op.getForced()] = value;
     line("{0} = force<{1}>({0}, {2}, {3}.block);", value, shape,
@@ -227,11 +270,53 @@ private:
   }
 
   void emitCall(StoreScoreOp op) {
-    comment("winnow/score_store.h", "store_score",
+    bool ragged = isa_and_nonnull<RaggedTaskOp>(op.getTask().getDefiningOp());
+    StringRef leaf = ragged ? "store_ragged_score" : "store_score";
+    comment(ragged ? "winnow/ragged_store.h" : "winnow/score_store.h", leaf,
             "one entry for each row that sees the block.");
-    line("store_score<{}>({}, {}, {}, {}, {}.block);", shape,
+    line("{}<{}>({}, {}, {}, {}, {}.block);", leaf.str(), shape,
          pointer(op.getScores()), stride(op.getScores(), 0),
          (*this)[op.getScore()], (*this)[op.getTask()], (*this)[op.getPage()]);
+  }
+
+  //===--- Scoring of ragged rows ---------------------------------------===//
+
+  void emitCall(RaggedTaskOp op) {
+    comment("winnow/ragged_task.h", "ragged_task",
+            "the tile's rows and blocks, what each row sees.");
+    variables[op.getTask()] = "task";
+    line("const RaggedTask<{0}> task = ragged_task<{0}>({1}, {2}, {3});", shape,
+         pointer(op.getSeqLens()), pointer(op.getCuSeqlens()),
+         extent(op.getSeqLens(), 0));
+  }
+
+  void emitCall(LoadQueryTilesOp op) {
+    comment("winnow/ragged_tiles.h", "load_query_tiles",
+            "the B operands, held for the whole walk.");
+    variables[op.getFragment()] = "queries";
+    line(
+        "const QueryTiles<{0}, {1}> queries = load_query_tiles<{0}>({2}, {3});",
+        shape, elementOf(op.getQuery()), pointer(op.getQuery()),
+        (*this)[op.getTask()]);
+  }
+
+  void emitCall(ScoreSliceOp op) {
+    comment("winnow/ragged_tiles.h", "score_slice",
+            "products, masked where some row does not see the block.");
+    std::string best = (*this)[op.getBest()];
+    variables[op.getNext()] = best;
+    line("if ({}.scored())", page);
+    line("  score_slice(shared, buffer, {}, {}, {}.block, {}, {}.partial(), "
+         "{});",
+         (*this)[op.getQueries()], (*this)[op.getTask()], page,
+         (*this)[op.getSlice()], page, best);
+  }
+
+  void emitCall(ReduceTilesOp op) {
+    comment("winnow/ragged_tiles.h", "reduce_tiles",
+            "the maximum over the lanes of a query.");
+    variables[op.getValue()] = "block_score";
+    line("block_score = reduce_tiles<{}>({});", shape, (*this)[op.getBest()]);
   }
 
   //===--- Selection ----------------------------------------------------===//
@@ -242,6 +327,15 @@ private:
     variables[op.getRow()] = "row";
     line("const SelectRow row = select_row<{}>({});", shape,
          pointer(op.getSeqLens()));
+  }
+
+  void emitCall(SelectRaggedRowOp op) {
+    comment("winnow/ragged_select.h", "select_ragged_row",
+            "the row and head of this workgroup, and what the row sees.");
+    variables[op.getRow()] = "row";
+    line("const SelectRow row = select_ragged_row<{}>({}, {}, {});", shape,
+         pointer(op.getSeqLens()), pointer(op.getCuSeqlens()),
+         extent(op.getSeqLens(), 0));
   }
 
   void emitCall(LoadScoreRowOp op) {
@@ -405,7 +499,8 @@ private:
   std::string &text;
   llvm::SetVector<StringRef> &headers;
   unsigned depth = 0;
-  std::string page; // the variable of the page walk around the slices
+  std::string element; // of the queries and keys
+  std::string page;    // the variable of the page walk around the slices
   llvm::DenseMap<Value, std::string> variables;
   llvm::DenseMap<unsigned, std::string> pointers;
   llvm::DenseMap<std::pair<unsigned, unsigned>, std::string> strides, extents;

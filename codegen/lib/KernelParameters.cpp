@@ -75,6 +75,12 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
       parameters.push_back({KernelParameter::Kind::Extent, index, axis,
                             variable + suffix.str(), "i64"});
     };
+    // The search for a row's request ends at the last one.
+    if (role == "seq_lens" &&
+        llvm::any_of(argument.getUsers(),
+                     llvm::IsaPred<RaggedTaskOp, SelectRaggedRowOp>))
+      parameters.push_back(
+          {KernelParameter::Kind::Extent, index, 0, "requests", "i64"});
     if (role == "index_table" || role == "attn_table" || role == "pages" ||
         role == "table" || role == "rebased_table" || role == "new_keys")
       stride(0, "_stride");

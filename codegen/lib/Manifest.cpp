@@ -22,14 +22,16 @@ using runtime::Extent;
 // A plan counts work-items in waves of 64 lanes, whatever the target's are.
 static constexpr int64_t kWaveLanes = 64;
 
-/// The formula of a map's result; `s0` is what `symbol` names.
+/// The formula of a map's result; `s0` is what `symbol` names, `s1` the number
+/// of rows.
 static Expression toExpression(AffineExpr affine,
                                const std::string &symbol = "requests") {
   if (auto constant = dyn_cast<AffineConstantExpr>(affine))
     return Expression(constant.getValue());
   auto binary = dyn_cast<AffineBinaryOpExpr>(affine);
-  if (!binary) // The verifiers allow one symbol and no dimension.
-    return Expression(symbol);
+  if (!binary) // The verifiers allow two symbols and no dimension.
+    return Expression(
+        cast<AffineSymbolExpr>(affine).getPosition() == 0 ? symbol : "rows");
   Expression::Kind kind;
   switch (binary.getKind()) {
   case AffineExprKind::Add:
@@ -451,7 +453,7 @@ private:
     runtime::Launch launch;
     launch.kernel = kernel.getSymName().str();
     launch.source = source;
-    std::string symbol = sizeOf(op.getRequests());
+    std::string symbol = sizeOf(op.getSizes().front());
     for (auto [axis, size] : llvm::enumerate(kernel.getGrid().getResults()))
       launch.grid[axis] = toExpression(size, symbol);
     launch.block = {static_cast<int64_t>(kernel.getWaves()) * kWaveLanes, 1, 1};

@@ -29,6 +29,12 @@ struct ScoreSchedule {
   int64_t waves;  // waves a workgroup, each on a block of its own
   int64_t chunks; // workgroups a request
 };
+struct RaggedSchedule {
+  int64_t waves;       // waves a workgroup
+  int64_t queryTiles;  // times 16 queries a wave
+  int64_t chunkBlocks; // blocks a workgroup
+  int64_t tileRows;    // rows a workgroup
+};
 struct SelectSchedule {
   int64_t waves; // waves a workgroup
   int64_t slots; // scores a lane
@@ -41,6 +47,29 @@ ScoreSchedule scheduleScore(Description &description) {
   int64_t chunks =
       llvm::divideCeil(description.maxBlocks(), waves * blocksPerWave);
   return {waves, std::clamp<int64_t>(chunks, 1, mostChunks)};
+}
+
+/// Up to 4 query tiles a wave read each key once for 64 queries; shorter
+/// prompts get fewer, as tiles without queries are computed like others. Chunks
+/// of 32 blocks keep the search and the loads of queries to a few hundredths of
+/// the work, and still part a context of 32768 tokens eight ways.
+RaggedSchedule scheduleRagged(Description &description) {
+  constexpr int64_t waves = 4, tileQueries = 16, wantedChunk = 32;
+  int64_t queries =
+      std::min<int64_t>(description.maxQueryLen, 65536) * description.heads();
+  int64_t queryTiles = queries <= waves * tileQueries       ? 1
+                       : queries <= 2 * waves * tileQueries ? 2
+                                                            : 4;
+  return {waves, queryTiles, std::min(description.maxBlocks(), wantedChunk),
+          waves * queryTiles * tileQueries / description.heads()};
+}
+
+/// The leaf functions keep at most 16 KiB of keys in registers or in a buffer.
+int64_t sliceCount(Description &description) {
+  constexpr int64_t sliceBytes = 16384;
+  auto keys = cast<MemRefType>(description.score.getKeys().getType());
+  int64_t tokenBytes = keys.getDimSize(2) * keys.getElementTypeBitWidth() / 8;
+  return llvm::divideCeil(description.blockSize() * tokenBytes, sliceBytes);
 }
 
 /// Up to 16 scores a lane fit in registers beside the histogram's working set;
@@ -87,6 +116,9 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     LogicalResult claimed =
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
             .Case([&](UniformRowsOp o) { return claim(description.rows, o); })
+            .Case([&](RaggedRowsOp o) {
+              return claim(description.raggedRows, o);
+            })
             .Case([&](BlockScoreOp o) { return claim(description.score, o); })
             .Case([&](TopKOp o) { return claim(description.topk, o); })
             .Case(
@@ -99,14 +131,14 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     if (failed(claimed))
       return failure();
   }
-  bool hasIndexer = description.rows || description.score || description.topk ||
-                    description.store || description.remap;
+  bool hasIndexer = description.rowsOp() || description.score ||
+                    description.topk || description.store || description.remap;
   if (!(hasSteps && !hasIndexer) &&
-      (!description.rows || !description.score || !description.topk ||
+      (!description.rowsOp() || !description.score || !description.topk ||
        (!description.store && !description.remap)))
-    return entry.emitOpError("has no complete indexer; needed: uniform_rows, "
-                             "block_score, topk, and store_selection or "
-                             "remap_pages");
+    return entry.emitOpError("has no complete indexer; needed: uniform_rows or "
+                             "ragged_rows, block_score, topk, and "
+                             "store_selection or remap_pages");
   for (Operation *op :
        {description.store.getOperation(), description.remap.getOperation()})
     if (op && Description::loweringOf(op) != description.selectLowering())
@@ -120,6 +152,8 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
   if (!bounds)
     return entry.emitOpError("needs '") << kBoundsAttr << "'";
   description.maxSeqLen = bounds->maxSeqLen;
+  if (description.isRagged())
+    description.maxQueryLen = bounds->maxQueryLen.value_or(1);
   description.facts = collectFacts(entry, arch).front().facts;
   return description;
 }
@@ -137,24 +171,32 @@ public:
     Location loc = description.score.getLoc();
 
     Value requests = RequestsOp::create(builder, loc, builder.getIndexType(),
-                                        description.rows.getLens());
-    AffineExpr rowCount =
-        builder.getAffineSymbolExpr(0) * description.queryLen();
+                                        description.lens());
+    SmallVector<Value> sizes{requests};
+    if (description.isRagged())
+      sizes.push_back(ExtentOp::create(builder, loc, builder.getIndexType(),
+                                       description.score.getQuery(),
+                                       builder.getI64IntegerAttr(0)));
     Value score =
-        WorkspaceOp::create(builder, loc, scoreType(), requests,
-                            map({constant(description.heads()), rowCount,
+        WorkspaceOp::create(builder, loc, scoreType(), sizes,
+                            map({constant(description.heads()), rowCount(),
                                  constant(description.scoreStride())}));
 
-    SmallVector<Value> scoreArguments{
-        description.score.getQuery(), description.score.getKeys(),
-        description.score.getIndexTable(), description.rows.getLens(), score};
+    SmallVector<Value> scoreArguments{description.score.getQuery(),
+                                      description.score.getKeys(),
+                                      description.score.getIndexTable()};
+    appendRows(scoreArguments);
+    scoreArguments.push_back(score);
     KernelOp scoreKernel = description.scoreLowering() == "generic"
                                ? buildGenericScoreKernel(*this, scoreArguments)
+                           : description.isRagged()
+                               ? buildRaggedScoreKernel(scoreArguments)
                                : buildScoreKernel(scoreArguments);
-    LaunchOp::create(builder, loc, scoreKernel.getSymName(), requests,
+    LaunchOp::create(builder, loc, scoreKernel.getSymName(), sizes,
                      scoreArguments);
 
-    SmallVector<Value> selectArguments{score, description.rows.getLens()};
+    SmallVector<Value> selectArguments{score};
+    appendRows(selectArguments);
     if (description.store)
       selectArguments.push_back(description.store.getIndices());
     if (description.remap)
@@ -163,22 +205,29 @@ public:
           description.remap.getPages(), description.remap.getContextLens());
     KernelOp selectKernel =
         description.selectLowering() == "generic"
-            ? buildGenericSelectKernel(*this, selectArguments, rowCount)
-            : buildSelectKernel(selectArguments, rowCount);
+            ? buildGenericSelectKernel(*this, selectArguments, rowCount())
+            : buildSelectKernel(selectArguments);
     LaunchOp::create(builder, description.topk.getLoc(),
-                     selectKernel.getSymName(), requests, selectArguments);
+                     selectKernel.getSymName(), sizes, selectArguments);
 
     description.entry->setAttr(
         kFactsAttr, factsToAttribute(builder.getContext(), description.facts));
     for (Operation *op :
          {description.remap.getOperation(), description.store.getOperation(),
           description.topk.getOperation(), description.score.getOperation(),
-          description.rows.getOperation()})
+          description.rowsOp()})
       if (op)
         op->erase();
   }
 
 private:
+  /// What tells a kernel of the rows.
+  void appendRows(SmallVector<Value> &arguments) {
+    arguments.push_back(description.lens());
+    if (description.isRagged())
+      arguments.push_back(description.raggedRows.getCuSeqlens());
+  }
+
   KernelOp buildScoreKernel(ValueRange memory) {
     OpBuilder::InsertionGuard guard(builder);
     BlockScoreOp op = description.score;
@@ -195,6 +244,8 @@ private:
                      {"kScoreStride", number(description.scoreStride())},
                      {"kInitBlocks", number(op.getInitBlocks())},
                      {"kLocalBlocks", number(op.getLocalBlocks())},
+                     {"kShardRank", number(0)},
+                     {"kShardWorld", number(1)},
                      {"kChunks", number(schedule.chunks)},
                      {"kWaves", number(schedule.waves)}},
                     {constant(schedule.chunks), builder.getAffineSymbolExpr(0),
@@ -217,8 +268,7 @@ private:
     StoreScoreOp::create(builder, loc, mapped.getScore(), task, page, scores);
 
     builder.setInsertionPointToStart(&mapped.getBodyRegion().emplaceBlock());
-    // The leaf functions keep at most 128 tokens of keys in registers.
-    int64_t slices = llvm::divideCeil(description.blockSize(), 128);
+    int64_t slices = sliceCount(description);
     auto slicesLoop = WalkSlicesOp::create(builder, loc, best, page, slices);
     Value score = ReduceOp::create(builder, loc, slicesLoop.getBest());
     Value forced = ForceOp::create(builder, loc, score, task, page);
@@ -237,7 +287,67 @@ private:
     return kernel;
   }
 
-  KernelOp buildSelectKernel(ValueRange memory, AffineExpr rowCount) {
+  KernelOp buildRaggedScoreKernel(ValueRange memory) {
+    OpBuilder::InsertionGuard guard(builder);
+    BlockScoreOp op = description.score;
+    Location loc = op.getLoc();
+    RaggedSchedule schedule = scheduleRagged(description);
+    auto queryType = cast<MemRefType>(op.getQuery().getType());
+    // Every request may leave one tile partly filled, so there are as many
+    // tiles as fit the rows and one more a request.
+    AffineExpr tiles =
+        rowCount().floorDiv(schedule.tileRows) + builder.getAffineSymbolExpr(0);
+    int64_t chunks =
+        llvm::divideCeil(description.maxBlocks(), schedule.chunkBlocks);
+    KernelOp kernel = startKernel(
+        "mfma", "_score", "Score",
+        {{"kHeads", number(description.heads())},
+         {"kHeadDim", number(queryType.getDimSize(2))},
+         {"kBlockSize", number(description.blockSize())},
+         {"kMaxBlocks", number(description.maxBlocks())},
+         {"kScoreStride", number(description.scoreStride())},
+         {"kInitBlocks", number(op.getInitBlocks())},
+         {"kLocalBlocks", number(op.getLocalBlocks())},
+         {"kShardRank", number(0)},
+         {"kShardWorld", number(1)},
+         {"kQueryTiles", number(schedule.queryTiles)},
+         {"kChunkBlocks", number(schedule.chunkBlocks)},
+         {"kWaves", number(schedule.waves)}},
+        {tiles, constant(chunks), constant(1)}, schedule.waves, loc, memory);
+    Block *body = kernel.getBody();
+    Value query = body->getArgument(0), keys = body->getArgument(1),
+          table = body->getArgument(2), lens = body->getArgument(3),
+          offsets = body->getArgument(4), scores = body->getArgument(5);
+
+    Value task = RaggedTaskOp::create(builder, loc, lens, offsets);
+    Value queries = LoadQueryTilesOp::create(builder, loc, query, task);
+    auto walk = WalkSharedOp::create(builder, loc, task, table, keys);
+    Block &walkBody = walk.getBodyRegion().emplaceBlock();
+    Value page = walkBody.addArgument(builder.getType<PageType>(), loc);
+    builder.setInsertionPointToStart(&walkBody);
+    auto best = builder.getType<BestType>();
+    auto slices = ShareSlicesOp::create(builder, loc, best, page,
+                                        sliceCount(description));
+    auto mapped = IfMappedOp::create(builder, loc,
+                                     builder.getType<PageScoreType>(), page);
+    StoreScoreOp::create(builder, loc, mapped.getScore(), task, page, scores);
+
+    builder.setInsertionPointToStart(&mapped.getBodyRegion().emplaceBlock());
+    Value score = ReduceTilesOp::create(builder, loc, slices.getBest());
+    Value forced = ForceOp::create(builder, loc, score, task, page);
+    StageYieldOp::create(builder, loc, forced);
+
+    Block &sliceBody = slices.getBodyRegion().emplaceBlock();
+    Value slice = sliceBody.addArgument(builder.getType<SliceType>(), loc);
+    Value running = sliceBody.addArgument(best, loc);
+    builder.setInsertionPointToStart(&sliceBody);
+    Value next =
+        ScoreSliceOp::create(builder, loc, slice, queries, task, running);
+    StageYieldOp::create(builder, loc, next);
+    return kernel;
+  }
+
+  KernelOp buildSelectKernel(ValueRange memory) {
     OpBuilder::InsertionGuard guard(builder);
     TopKOp topk = description.topk;
     StoreSelectionOp store = description.store;
@@ -246,7 +356,6 @@ private:
     SelectSchedule schedule = scheduleSelect(description);
     SmallVector<std::pair<StringRef, Attribute>> shape{
         {"kHeads", number(description.heads())},
-        {"kQueryLen", number(description.queryLen())},
         {"kBlockSize", number(description.blockSize())},
         {"kMaxBlocks", number(description.maxBlocks())},
         {"kScoreStride", number(description.scoreStride())},
@@ -255,6 +364,8 @@ private:
         {"kOrderAscending", flag(topk.getOrder() == SelectionOrder::Ascending)},
         {"kWaves", number(schedule.waves)},
         {"kSlots", number(schedule.slots)}};
+    if (!description.isRagged())
+      shape.push_back({"kQueryLen", number(description.queryLen())});
     if (store)
       shape.push_back({"kIdPad", number(store.getPad())});
     if (remap)
@@ -263,12 +374,16 @@ private:
                     {"kPagePad", number(remap.getPad())}});
     KernelOp kernel =
         startKernel("mfma", "_select", "Select", shape,
-                    {rowCount, constant(description.heads()), constant(1)},
+                    {rowCount(), constant(description.heads()), constant(1)},
                     schedule.waves, loc, memory);
     auto arguments = kernel.getBody()->getArguments().begin();
     Value scores = *arguments++, lens = *arguments++;
 
-    Value row = SelectRowOp::create(builder, loc, lens);
+    Value row;
+    if (description.isRagged())
+      row = SelectRaggedRowOp::create(builder, loc, lens, *arguments++);
+    else
+      row = SelectRowOp::create(builder, loc, lens);
     Value keys = LoadScoreRowOp::create(builder, loc, scores, row);
     Value candidates = NarrowOp::create(builder, loc, keys, row);
     Value ranking = RankOp::create(builder, loc, candidates, row);

@@ -21,16 +21,24 @@ inline constexpr int64_t kWaveLanes = 64;
 /// scores, selection, and what is made of the selection.
 struct Description {
   func::FuncOp entry;
-  UniformRowsOp rows;
+  UniformRowsOp rows; // one of the two, the other is null
+  RaggedRowsOp raggedRows;
   BlockScoreOp score;
   TopKOp topk;
   StoreSelectionOp store; // null if the entry stores no selection
   RemapPagesOp remap;     // null if the entry emits no page table
   int64_t maxSeqLen = 0;
-  contract::Facts facts; // what contracts say of it once it is a plan
+  int64_t maxQueryLen = 0; // of ragged rows: most of them in a request
+  contract::Facts facts;   // what contracts say of it once it is a plan
 
   StringRef scoreLowering() { return loweringOf(score); }
   StringRef selectLowering() { return loweringOf(topk); }
+  bool isRagged() { return static_cast<bool>(raggedRows); }
+  Operation *rowsOp() {
+    return isRagged() ? raggedRows.getOperation() : rows.getOperation();
+  }
+  Value lens() { return isRagged() ? raggedRows.getLens() : rows.getLens(); }
+  /// Of uniform rows.
   int64_t queryLen() { return rows.getQueryLen(); }
   int64_t heads() { return topk.getScores().getType().getHeads(); }
   int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
@@ -59,10 +67,17 @@ struct KernelBuilder {
   AffineExpr constant(int64_t value) {
     return builder.getAffineConstantExpr(value);
   }
-  /// A map of the number of requests, `s0`.
+  /// A map of the number of requests, `s0`, and of ragged rows, `s1`.
   AffineMap map(ArrayRef<AffineExpr> results) {
-    return AffineMap::get(/*dimCount=*/0, /*symbolCount=*/1, results,
-                          builder.getContext());
+    return AffineMap::get(/*dimCount=*/0,
+                          /*symbolCount=*/description.isRagged() ? 2 : 1,
+                          results, builder.getContext());
+  }
+  /// The number of rows as a formula of those.
+  AffineExpr rowCount() {
+    return description.isRagged()
+               ? builder.getAffineSymbolExpr(1)
+               : builder.getAffineSymbolExpr(0) * description.queryLen();
   }
   MemRefType scoreType() {
     return MemRefType::get(

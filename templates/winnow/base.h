@@ -7,11 +7,17 @@
 
 namespace winnow {
 
+/// 16-bit floating point. Elements of fp8 travel as u8.
+using bf16 = __bf16;
+using f16 = _Float16;
+
 using i32x4 = i32 __attribute__((ext_vector_type(4)));
 using i32x8 = i32 __attribute__((ext_vector_type(8)));
 using u32x2 = u32 __attribute__((ext_vector_type(2)));
 using u32x4 = u32 __attribute__((ext_vector_type(4)));
 using f32x4 = float __attribute__((ext_vector_type(4)));
+using bf16x8 = bf16 __attribute__((ext_vector_type(8)));
+using f16x8 = f16 __attribute__((ext_vector_type(8)));
 
 /// gfx9 waves have 64 lanes.
 inline constexpr i32 kWaveLanes = 64;

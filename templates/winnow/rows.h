@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Uniform rows (decode, speculative decode): every request has kQueryLen rows,
-// row n = request * kQueryLen + t.
+// What a request's rows see: its row t of `rows` sees the tokens of its cache
+// up to its own.
 //
 // A shape states:
-//   kQueryLen    rows a request, at least 1
 //   kBlockSize   tokens a block, at least 1
 //   kMaxBlocks   blocks of the longest sequence that the plan allows
 #pragma once
@@ -12,15 +11,23 @@
 
 namespace winnow {
 
-/// c(n): how many tokens the request's row `t` sees when its cache holds
-/// `length`. A negative length counts as 0, one past the plan's bound as the
-/// bound, so that nothing downstream can index past a row.
-template <class Shape> WINNOW_DEVICE i32 causal_length(i32 length, i32 t) {
-  static_assert(Shape::kQueryLen >= 1, "a request has at least one row");
+/// c(n): how many tokens row `t` of a request sees that has `rows` rows and
+/// whose cache holds `length` tokens. A negative length counts as 0, one past
+/// the plan's bound as the bound, so that nothing downstream can index past a
+/// row.
+template <class Shape>
+WINNOW_DEVICE i32 causal_length(i32 length, i32 rows, i32 t) {
   constexpr i64 longest = i64(Shape::kMaxBlocks) * Shape::kBlockSize;
   constexpr i32 bound = longest < 0x7fffffff ? i32(longest) : 0x7fffffff;
-  const i32 visible = max(length, 0) - Shape::kQueryLen + t + 1;
+  const i32 visible = max(length, 0) - rows + t + 1;
   return min(max(visible, 0), bound);
+}
+
+/// The same of uniform rows (decode, speculative decode): every request has
+/// Shape::kQueryLen of them, row n = request * kQueryLen + t.
+template <class Shape> WINNOW_DEVICE i32 causal_length(i32 length, i32 t) {
+  static_assert(Shape::kQueryLen >= 1, "a request has at least one row");
+  return causal_length<Shape>(length, Shape::kQueryLen, t);
 }
 
 /// nb(n): how many blocks hold the first `visible` tokens.

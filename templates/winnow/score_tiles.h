@@ -2,48 +2,25 @@
 // Scores of one page on the matrix cores: the request's queries are the A
 // operand, up to 16 rows; keys are the B operand, 16 tokens (columns) a tile.
 //
-// v_mfma_f32_16x16x128_f8f6f4 (CDNA4 ISA, "Matrix core"): lane l holds 32 bytes
-// of row (A) or column (B) l % 16; result register i of lane l is row
-// 4 * (l / 16) + i of column l % 16. Which 32 of the 128 bytes a lane holds
-// does not matter as long as A and B agree, because the sum over them is the
-// same: here bytes 16 * (l / 16) and 64 + 16 * (l / 16), so that each load of
-// 16 bytes a lane covers 64 consecutive bytes of 16 tokens.
-//
 // A shape states, besides what score_walk.h needs:
-//   kHeadDim   bytes of a query or key (fp8 e4m3, OCP): 128
-//   kBlockSize is 32, 64, 128 or 256
+//   kHeadDim   elements of a query or key: 128
 #pragma once
 
+#include "winnow/score_slices.h"
 #include "winnow/score_walk.h"
 #include "winnow/wave.h"
 
 namespace winnow {
 
-inline constexpr i32 kTileTokens = 16;
-/// Tokens whose keys are in flight at once: 64 registers a lane.
-inline constexpr i32 kSliceTokens = 128;
-
-/// How a block is cut into slices, and a slice into tiles.
-template <class Score>
-inline constexpr i32 kSlices =
-    Score::kBlockSize <= kSliceTokens ? 1 : Score::kBlockSize / kSliceTokens;
-template <class Score>
-inline constexpr i32 kTiles = Score::kBlockSize / kSlices<Score> / kTileTokens;
-
-/// One lane's 32 bytes of the A operand.
-struct QueryTile {
-  i32x8 bytes;
-};
-
-/// One lane's share of a slice's keys: 32 bytes of a token in each tile.
-template <class Score> struct KeyTiles {
-  i32x8 tile[kTiles<Score>];
+/// One lane's share of a slice's keys.
+template <class Score, class Element> struct KeyTiles {
+  Fragment<Element> tile[kTiles<Score, Element>];
 };
 
 /// One lane's dot products of a slice: token lane % 16 of each tile with the
 /// query of each result register.
-template <class Score> struct Products {
-  f32x4 tile[kTiles<Score>];
+template <class Score, class Element> struct Products {
+  f32x4 tile[kTiles<Score, Element>];
 };
 
 /// One lane's best scores of a block so far, one for each result register.
@@ -51,54 +28,55 @@ template <class Score> struct Best {
   float result[kResults<Score>];
 };
 
-/// The byte at which a lane's first 16 bytes of a 128-byte row begin.
-WINNOW_DEVICE i32 lane_row_offset() { return lane_index() / 16 * 16; }
-
 /// The queries of a request are contiguous, `q` is aligned to 16 bytes. Matrix
 /// rows without a query are zero, and a wave without blocks waits for none.
-template <class Score>
-WINNOW_DEVICE QueryTile load_query(const u8 *q, const ScoreTask<Score> &task) {
-  static_assert(Score::kHeadDim == 128, "one instruction covers 128 bytes");
+template <class Score, class Element>
+WINNOW_DEVICE Fragment<Element> load_query(const Element *q,
+                                           const ScoreTask<Score> &task) {
+  static_assert(Score::kHeadDim == kMatrixDepth,
+                "the matrix instructions cover 128 elements");
   const i32 query = query_of_row(lane_index() % kMatrixRows);
-  i32x4 low = 0, high = 0;
+  Fragment<Element> loaded{};
   if (query < kQueries<Score> && task.first_block < task.reach) {
-    const i64 first = i64(task.request) * (kQueries<Score> * Score::kHeadDim);
-    const u8 *row = q + first + query * Score::kHeadDim + lane_row_offset();
-    low = *reinterpret_cast<const i32x4 *>(row);
-    high = *reinterpret_cast<const i32x4 *>(row + 64);
+    const i64 first = i64(task.request) * kQueries<Score> + query;
+    const u8 *row = reinterpret_cast<const u8 *>(q) +
+                    first * kRowBytes<Element> + lane_row_offset();
+#pragma unroll
+    for (i32 p = 0; p < kParts<Element>; ++p)
+      loaded.part[p] = *reinterpret_cast<const i32x4 *>(row + p * kPartBytes);
   }
-  return {__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7)};
+  return loaded;
 }
 
 /// Asks for all keys of a slice at once; `keys` is aligned to 16 bytes. A key
 /// is used once a step, so the loads are marked not to displace what the caches
 /// hold.
-template <class Score>
-WINNOW_DEVICE KeyTiles<Score> load_key_tiles(const u8 *keys, i32 page,
-                                             i32 slice) {
-  static_assert(Score::kBlockSize == 32 || Score::kBlockSize == 64 ||
-                    Score::kBlockSize == 128 || Score::kBlockSize == 256,
+template <class Score, class Element>
+WINNOW_DEVICE KeyTiles<Score, Element> load_key_tiles(const Element *keys,
+                                                      i32 page, i32 slice) {
+  static_assert(is_sliced_block<Score>(),
                 "block sizes are 32, 64, 128 and 256 tokens");
-  constexpr i32 tile_bytes = kTileTokens * Score::kHeadDim;
+  constexpr i32 tile_bytes = kTileTokens * kRowBytes<Element>;
   // A load's own offset reaches from -4096 to 4095 bytes (CDNA4 ISA, "FLAT
-  // instructions"), so one address serves four tiles.
-  constexpr i32 reach_bytes = 4 * tile_bytes;
+  // instructions"), so one address serves several tiles.
+  constexpr i32 reach_bytes = 8192;
   // 64 bits: a large cache has more than 2^31 bytes.
-  const u8 *first = keys + i64(page) * (Score::kBlockSize * Score::kHeadDim) +
-                    slice * (kSliceTokens * Score::kHeadDim);
+  const u8 *first = reinterpret_cast<const u8 *>(keys) +
+                    i64(page) * (Score::kBlockSize * kRowBytes<Element>)+slice *
+                        (kSliceTokens<Element> * kRowBytes<Element>);
   const u32 lane_offset =
-      lane_index() % kTileTokens * Score::kHeadDim + lane_row_offset();
-  KeyTiles<Score> loaded;
+      lane_index() % kTileTokens * kRowBytes<Element> + lane_row_offset();
+  KeyTiles<Score, Element> loaded;
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score>; ++t) {
+  for (i32 t = 0; t < kTiles<Score, Element>; ++t) {
     const i32 middle =
         t * tile_bytes / reach_bytes * reach_bytes + reach_bytes / 2;
     const Global<u8> *row =
         scalar_base(first + middle) + lane_offset + (t * tile_bytes - middle);
-    const i32x4 low = __builtin_nontemporal_load((const Global<i32x4> *)row);
-    const i32x4 high =
-        __builtin_nontemporal_load((const Global<i32x4> *)(row + 64));
-    loaded.tile[t] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+#pragma unroll
+    for (i32 p = 0; p < kParts<Element>; ++p)
+      loaded.tile[t].part[p] = __builtin_nontemporal_load(
+          (const Global<i32x4> *)(row + p * kPartBytes));
   }
   // Left to itself the scheduler would have few registers rather than many
   // loads in flight.
@@ -106,30 +84,28 @@ WINNOW_DEVICE KeyTiles<Score> load_key_tiles(const u8 *keys, i32 page,
   return loaded;
 }
 
-/// Format selectors 0 are fp8 e4m3 for both operands; scale operands that are
-/// the constant 0 select the instruction without scales.
-template <class Score>
-WINNOW_DEVICE Products<Score> multiply_accumulate(const KeyTiles<Score> &keys,
-                                                  const QueryTile &query) {
-  Products<Score> products;
+template <class Score, class Element>
+WINNOW_DEVICE Products<Score, Element>
+multiply_accumulate(const KeyTiles<Score, Element> &keys,
+                    const Fragment<Element> &query) {
+  Products<Score, Element> products;
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score>; ++t)
-    products.tile[t] = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(
-        query.bytes, keys.tile[t], f32x4(0.0f), 0, 0, 0, 0, 0, 0);
+  for (i32 t = 0; t < kTiles<Score, Element>; ++t)
+    products.tile[t] = multiply(query, keys.tile[t], f32x4(0.0f));
   return products;
 }
 
 /// Takes the tokens that a row does not see out of its maximum.
-template <class Score>
-WINNOW_DEVICE void mask(Products<Score> &products, const ScoreTask<Score> &task,
-                        i32 block, i32 slice) {
-  const i32 first_token =
-      block * Score::kBlockSize + slice * kSliceTokens + lane_index() % 16;
+template <class Score, class Element>
+WINNOW_DEVICE void mask(Products<Score, Element> &products,
+                        const ScoreTask<Score> &task, i32 block, i32 slice) {
+  const i32 first_token = block * Score::kBlockSize +
+                          slice * kSliceTokens<Element> + lane_index() % 16;
 #pragma unroll
   for (i32 i = 0; i < kResults<Score>; ++i) {
     const i32 left = task.visible[i] - first_token;
 #pragma unroll
-    for (i32 t = 0; t < kTiles<Score>; ++t)
+    for (i32 t = 0; t < kTiles<Score, Element>; ++t)
       products.tile[t][i] =
           t * kTileTokens < left ? products.tile[t][i] : kNoScore;
     // All comparisons at once would need more scalar registers than there are.
@@ -149,21 +125,14 @@ template <class Score> WINNOW_DEVICE Best<Score> no_score() {
 
 /// Takes a slice's products into the lane's maxima. maxnum returns the other
 /// operand for a NaN, so a NaN product never wins.
-template <class Score>
-WINNOW_DEVICE void fold(const Products<Score> &products, Best<Score> &best) {
+template <class Score, class Element>
+WINNOW_DEVICE void fold(const Products<Score, Element> &products,
+                        Best<Score> &best) {
 #pragma unroll
   for (i32 i = 0; i < kResults<Score>; ++i)
 #pragma unroll
-    for (i32 t = 0; t < kTiles<Score>; ++t)
+    for (i32 t = 0; t < kTiles<Score, Element>; ++t)
       best.result[i] = __builtin_fmaxf(best.result[i], products.tile[t][i]);
-}
-
-/// The larger of two scores of which neither is NaN. v_med3_f32 with a third
-/// operand above both (a sum of 128 fp8 products is at most 128 * 448 * 448)
-/// takes one instruction; before maxnum the compiler would quiet signalling
-/// NaNs, because it cannot see that a swizzled register holds none.
-WINNOW_DEVICE float max_of_numbers(float a, float b) {
-  return __builtin_amdgcn_fmed3f(a, b, 1e29f);
 }
 
 /// One step of a maximum over lanes. Lanes with bit `N` clear go on with `a`,

@@ -7,17 +7,19 @@
 //   kHeads    index heads; kHeads * kQueryLen is at most 16
 //   kChunks   workgroups a request (grid x)
 //   kWaves    waves a workgroup
+// and what shard.h needs. Of a shard's blocks wave w takes every
+// kChunks * kWaves-th.
 #pragma once
 
+#include "winnow/matrix.h"
 #include "winnow/rows.h"
+#include "winnow/shard.h"
 #include "winnow/wave.h"
 
 namespace winnow {
 
-/// The matrix instruction's rows: room for so many queries of a request.
-/// Query t * kHeads + h is head h of the request's row t.
-inline constexpr i32 kMatrixRows = 16;
-
+/// The queries of a request; each takes one of the matrix's 16 rows. Query
+/// t * kHeads + h is head h of the request's row t.
 template <class Score>
 inline constexpr i32 kQueries = Score::kHeads * Score::kQueryLen;
 
@@ -61,8 +63,8 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
                 "a workgroup has 1 to 16 waves");
   ScoreTask<Score> task;
   task.request = __builtin_amdgcn_workgroup_id_y();
-  task.first_block =
-      __builtin_amdgcn_workgroup_id_x() * Score::kWaves + wave_index();
+  task.first_block = block_of_column<Score>(
+      __builtin_amdgcn_workgroup_id_x() * Score::kWaves + wave_index());
   const i32 length = load_uniform(seq_lens, task.request);
   task.reach =
       block_count<Score>(causal_length<Score>(length, Score::kQueryLen - 1));
@@ -114,7 +116,8 @@ public:
   i32 page;  ///< scalar: where it lies in the cache; negative if nowhere
 
 private:
-  static constexpr i32 kStep = Score::kChunks * Score::kWaves;
+  static constexpr i32 kStep =
+      Score::kChunks * Score::kWaves * Score::kShardWorld;
 
   /// The first entry is taken out at once, so that later steps need not wait
   /// for memory.

@@ -56,7 +56,7 @@ std::shared_ptr<const Kernels> test::compile(const Shape &shape) {
   return place->second;
 }
 
-void test::expectRight(const Shape &shape, const std::vector<int32_t> &lengths,
+void test::expectRight(const Shape &shape, const tool::Lengths &lengths,
                        uint64_t seed, const Prepare &prepare) {
   SCOPED_TRACE(shape.text() + ", seed " + std::to_string(seed));
   std::shared_ptr<const Kernels> kernels = compile(shape);

@@ -33,7 +33,7 @@ using Prepare = std::function<void(tool::Call &)>;
 /// Runs both kernels on random inputs of these lengths and holds scores,
 /// selection, page table and everything around them against the reference.
 /// Every difference is a test failure that names the shape and the seed.
-void expectRight(const Shape &shape, const std::vector<int32_t> &lengths,
+void expectRight(const Shape &shape, const tool::Lengths &lengths,
                  uint64_t seed = 1, const Prepare &prepare = {});
 
 /// Runs the select kernel alone on the scores that are in the call's

@@ -16,30 +16,40 @@ std::string Shape::describe() const {
       tokenMajor
           ? fmt::format("memref<?x{}x{}xi32, strided<[?, ?, 1]>>", heads, keep)
           : fmt::format("memref<{}x?x{}xi32, strided<[?, ?, 1]>>", heads, keep);
-  std::string facts = fmt::format("query_len = {}, heads = {}, block_size = {}",
-                                  queryLen, heads, blockSize);
+  std::string rows =
+      ragged() ? "ragged" : fmt::format("query_len = {}", queryLen);
+  std::string facts =
+      fmt::format("{}, heads = {}, block_size = {}", rows, heads, blockSize);
   std::string selection =
       fmt::format("!winnow.selection<{}, k = {}>", facts, keep);
   std::string text = fmt::format(
       "func.func @decode(%q: {}, %keys: {}, %index_table: memref<?x?xi32>,\n"
       "    %lens: memref<?xi32>",
       query, keys);
+  if (ragged())
+    text += ", %cu_seqlens: memref<?xi32>";
   if (stores)
     text += fmt::format(", %idx: {}", ids);
   if (remaps)
     text += ", %attn_table: memref<?x?xi32>, %pages: memref<?x?xi32>, "
             "%ctx: memref<?xi32>";
-  text += fmt::format(")\n    attributes {{winnow.entry, winnow.bounds = "
-                      "{{max_seq_len = {}, max_requests = {}}}}} {{\n",
-                      maxSeqLen, maxRequests);
-  text += fmt::format("  %rows = winnow.uniform_rows %lens {{query_len = {}}} "
-                      ": memref<?xi32>\n",
-                      queryLen);
+  text +=
+      fmt::format(")\n    attributes {{winnow.entry, winnow.bounds = "
+                  "{{max_seq_len = {}, max_requests = {}{}}}}} {{\n",
+                  maxSeqLen, maxRequests,
+                  ragged() ? fmt::format(", max_query_len = {}, max_rows = {}",
+                                         maxQueryLen, maxRows)
+                           : "");
+  text += ragged() ? "  %rows = winnow.ragged_rows %lens, %cu_seqlens "
+                     ": memref<?xi32>, memref<?xi32>\n"
+                   : fmt::format("  %rows = winnow.uniform_rows %lens "
+                                 "{{query_len = {}}} : memref<?xi32>\n",
+                                 queryLen);
   text += fmt::format(
       "  %scores = winnow.block_score %q, %keys[%index_table] on %rows\n"
       "    {{reduce = {}, init_blocks = {}, local_blocks = {}}}\n"
-      "    : {}, {}, memref<?x?xi32>, !winnow.rows<query_len = {}>\n",
-      reduce, initBlocks, localBlocks, query, keys, queryLen);
+      "    : {}, {}, memref<?x?xi32>, !winnow.rows<{}>\n",
+      reduce, initBlocks, localBlocks, query, keys, rows);
   text += fmt::format(
       "  %selection = winnow.topk %scores {{k = {}, ties = {}, order = {}}}\n"
       "    : !winnow.scores<{}>\n",
@@ -92,5 +102,6 @@ std::string Shape::text() const {
   add("stores", stores, m3.stores);
   add("remaps", remaps, m3.remaps);
   add("max_seq_len", maxSeqLen, m3.maxSeqLen);
+  add("max_query_len", maxQueryLen, m3.maxQueryLen);
   return text.empty() ? "MiniMax-M3 decode" : text;
 }

@@ -5,6 +5,7 @@
 // headers' text in place of the includes.
 
 #include "winnow/page_table.h"
+#include "winnow/score_force.h"
 #include "winnow/score_store.h"
 #include "winnow/score_tiles.h"
 #include "winnow/score_walk.h"
@@ -61,6 +62,15 @@
 #ifndef KV_HEADS
 #define KV_HEADS HEADS
 #endif
+#ifndef ELEMENT
+#define ELEMENT u8
+#endif
+#ifndef SHARD_RANK
+#define SHARD_RANK 0
+#endif
+#ifndef SHARD_WORLD
+#define SHARD_WORLD 1
+#endif
 #ifndef PAGE_PAD
 #define PAGE_PAD 0
 #endif
@@ -76,6 +86,8 @@ struct Score {
   static constexpr int kScoreStride = SCORE_STRIDE;
   static constexpr int kInitBlocks = INIT_BLOCKS;
   static constexpr int kLocalBlocks = LOCAL_BLOCKS;
+  static constexpr int kShardRank = SHARD_RANK;
+  static constexpr int kShardWorld = SHARD_WORLD;
   static constexpr int kChunks = CHUNKS;
   static constexpr int kWaves = SCORE_WAVES;
 };
@@ -102,13 +114,13 @@ struct Select {
 using namespace winnow;
 
 WINNOW_KERNEL(64 * Score::kWaves)
-m3_decode_score(const u8 *q, const u8 *keys, const i32 *index_table,
+m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
                 i64 index_table_stride, const i32 *seq_lens, float *score,
                 i64 score_head_stride) {
   // score_task: the request and the blocks of this wave, what each row sees.
   const ScoreTask<Score> task = score_task<Score>(seq_lens);
   // load_query: the A operand, held for the whole walk.
-  const QueryTile query = load_query<Score>(q, task);
+  const Fragment<ELEMENT> query = load_query<Score>(q, task);
   // walk_pages: the wave's blocks, and where the block table says they lie.
   for (PageWalk<Score> at(task, index_table, index_table_stride); at.more();
        at.next()) {
@@ -116,12 +128,13 @@ m3_decode_score(const u8 *q, const u8 *keys, const i32 *index_table,
     if (at.mapped()) {
       Best<Score> best = no_score<Score>();
       // walk_slices: up to 128 tokens of the block at a time.
-      for (i32 slice = 0; slice < kSlices<Score>; ++slice) {
+      for (i32 slice = 0; slice < kSlices<Score, ELEMENT>; ++slice) {
         // load_key_tiles: the B operands, all in flight at once.
-        const KeyTiles<Score> tiles =
+        const KeyTiles<Score, ELEMENT> tiles =
             load_key_tiles<Score>(keys, at.page, slice);
         // multiply_accumulate: 16 queries x 16 tokens an instruction.
-        Products<Score> products = multiply_accumulate<Score>(tiles, query);
+        Products<Score, ELEMENT> products =
+            multiply_accumulate<Score>(tiles, query);
         // mask: only where some row does not see the whole block.
         if (at.partial())
           mask<Score>(products, task, at.block, slice);

@@ -25,9 +25,16 @@ static StringRef roleOfUse(OpOperand &use) {
   return TypeSwitch<Operation *, StringRef>(use.getOwner())
       .Case<ScoreTaskOp, SelectRowOp, GenericScoreTaskOp, GenericSelectRowOp>(
           [](auto) { return "seq_lens"; })
-      .Case<LoadQueryOp, GenericLoadQueriesOp>([](auto) { return "query"; })
+      .Case<RaggedTaskOp, SelectRaggedRowOp>([&](auto op) {
+        return value == op.getSeqLens() ? "seq_lens" : "cu_seqlens";
+      })
+      .Case<LoadQueryOp, LoadQueryTilesOp, GenericLoadQueriesOp>(
+          [](auto) { return "query"; })
       .Case([](LoadKeyTilesOp) { return "keys"; })
       .Case([](WalkPagesOp) { return "index_table"; })
+      .Case([&](WalkSharedOp op) {
+        return value == op.getKeys() ? "keys" : "index_table";
+      })
       .Case<StoreScoreOp, LoadScoreRowOp, GenericFindCutOp, GenericSortKeptOp>(
           [](auto) { return "score"; })
       .Case([&](GenericScoreBlocksOp op) {
@@ -70,6 +77,17 @@ void KernelOp::getAsmBlockArgumentNames(Region &region,
 void WalkPagesOp::getAsmBlockArgumentNames(Region &region,
                                            OpAsmSetValueNameFn setName) {
   setName(region.getArgument(0), "page");
+}
+
+void WalkSharedOp::getAsmBlockArgumentNames(Region &region,
+                                            OpAsmSetValueNameFn setName) {
+  setName(region.getArgument(0), "page");
+}
+
+void ShareSlicesOp::getAsmBlockArgumentNames(Region &region,
+                                             OpAsmSetValueNameFn setName) {
+  setName(region.getArgument(0), "slice");
+  setName(region.getArgument(1), "running");
 }
 
 void WalkSlicesOp::getAsmBlockArgumentNames(Region &region,
@@ -195,12 +213,13 @@ LogicalResult KernelOp::verify() {
            << getSymName() << "', needed a C identifier";
   AffineMap grid = getGrid();
   if (grid.getNumResults() != 3 || grid.getNumDims() != 0 ||
-      grid.getNumSymbols() != 1)
+      grid.getNumSymbols() < 1 || grid.getNumSymbols() > 2)
     return emitOpError("grid has ")
            << grid.getNumResults() << " results, " << grid.getNumDims()
            << " dimensions and " << grid.getNumSymbols()
-           << " symbols, needed 3, 0 and 1 (workgroups along x, y and z for s0 "
-              "requests)";
+           << " symbols, needed 3, 0 and 1 or 2 (workgroups along x, y and z "
+              "for "
+              "s0 requests and s1 rows)";
   // 1024 work-items are the most that the hardware takes in a workgroup.
   if (getWaves() < 1 || getWaves() > 16)
     return emitOpError("has ") << getWaves() << " waves, needed 1 to 16";
@@ -228,11 +247,12 @@ LogicalResult KernelOp::verify() {
 LogicalResult WorkspaceOp::verify() {
   AffineMap extents = getExtents();
   auto type = cast<MemRefType>(getMemory().getType());
-  if (extents.getNumSymbols() != 1 || extents.getNumDims() != 0)
+  if (extents.getNumSymbols() != getSizes().size() ||
+      extents.getNumDims() != 0 || getSizes().empty() || getSizes().size() > 2)
     return emitOpError("extents have ")
            << extents.getNumDims() << " dimensions and "
-           << extents.getNumSymbols()
-           << " symbols, needed none and 1 (the requests)";
+           << extents.getNumSymbols() << " symbols for " << getSizes().size()
+           << " sizes, needed none and 1 (the requests) or 2 (the rows)";
   if (extents.getNumResults() != type.getRank())
     return emitOpError("gives ")
            << extents.getNumResults() << " extents for a memref of rank "
@@ -259,6 +279,12 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!kernel)
     return emitOpError("launches ")
            << getKernelAttr() << ", which is no winnow.kernel";
+  if (getSizes().size() != kernel.getGrid().getNumSymbols())
+    return (emitOpError("gives ")
+            << getSizes().size() << " sizes, but the grid of "
+            << getKernelAttr() << " takes " << kernel.getGrid().getNumSymbols())
+               .attachNote(kernel.getLoc())
+           << "the kernel";
   TypeRange wanted = kernel.getBodyRegion().getArgumentTypes();
   TypeRange found = getArguments().getTypes();
   if (wanted.size() != found.size())
@@ -340,7 +366,9 @@ LogicalResult WalkPagesOp::verifyRegions() {
   return verifyBodyArguments(*this, getBodyRegion(), page);
 }
 
-ParseResult WalkSlicesOp::parse(OpAsmParser &parser, OperationState &result) {
+/// `%slice of %page carry %running slices N {...}`, of both loops over slices.
+template <typename Op>
+static ParseResult parseSlices(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument slice, running;
   OpAsmParser::UnresolvedOperand page;
   int64_t slices;
@@ -354,33 +382,87 @@ ParseResult WalkSlicesOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.resolveOperand(page, PageType::get(context), result.operands))
     return failure();
-  result.getOrAddProperties<Properties>().slices =
+  result.getOrAddProperties<typename Op::Properties>().slices =
       parser.getBuilder().getI64IntegerAttr(slices);
   result.addTypes(running.type);
   return parser.parseRegion(*result.addRegion(), {slice, running});
 }
 
-void WalkSlicesOp::print(OpAsmPrinter &printer) {
+template <typename Op> static void printSlices(Op op, OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printRegionArgument(op.getBodyRegion().getArgument(0), {},
+                              /*omitType=*/true);
+  printer << " of " << op.getPage() << " carry ";
+  printer.printRegionArgument(op.getBodyRegion().getArgument(1), {},
+                              /*omitType=*/true);
+  printer << " slices " << op.getSlices();
+  printer.printOptionalAttrDictWithKeyword(
+      op->getDiscardableAttrDictionary().getValue());
+  printer << ' ';
+  printer.printRegion(op.getBodyRegion(), /*printEntryBlockArgs=*/false);
+}
+
+template <typename Op> static LogicalResult verifySlices(Op op) {
+  if (int64_t slices = op.getSlices(); slices < 1)
+    return op.emitOpError("has ") << slices << " slices, needed at least 1";
+  MLIRContext *context = op.getContext();
+  Type wanted[] = {SliceType::get(context), BestType::get(context)};
+  if (failed(verifyBodyArguments(op, op.getBodyRegion(), wanted)))
+    return failure();
+  return verifyYield(op, *op.getBody());
+}
+
+ParseResult WalkSlicesOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseSlices<WalkSlicesOp>(parser, result);
+}
+void WalkSlicesOp::print(OpAsmPrinter &printer) { printSlices(*this, printer); }
+LogicalResult WalkSlicesOp::verifyRegions() { return verifySlices(*this); }
+
+ParseResult ShareSlicesOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseSlices<ShareSlicesOp>(parser, result);
+}
+void ShareSlicesOp::print(OpAsmPrinter &printer) {
+  printSlices(*this, printer);
+}
+LogicalResult ShareSlicesOp::verifyRegions() { return verifySlices(*this); }
+
+ParseResult WalkSharedOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument page;
+  OpAsmParser::UnresolvedOperand task, table, keys;
+  Type tableType, keysType;
+  MLIRContext *context = parser.getContext();
+  page.type = PageType::get(context);
+  if (parser.parseArgument(page) || parser.parseKeyword("of") ||
+      parser.parseOperand(task) || parser.parseKeyword("via") ||
+      parser.parseOperand(table) || parser.parseKeyword("from") ||
+      parser.parseOperand(keys) ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(tableType) || parser.parseComma() ||
+      parser.parseType(keysType) ||
+      parser.resolveOperand(task, ScoreTaskType::get(context),
+                            result.operands) ||
+      parser.resolveOperand(table, tableType, result.operands) ||
+      parser.resolveOperand(keys, keysType, result.operands))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), page);
+}
+
+void WalkSharedOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printRegionArgument(getBodyRegion().getArgument(0), {},
                               /*omitType=*/true);
-  printer << " of " << getPage() << " carry ";
-  printer.printRegionArgument(getBodyRegion().getArgument(1), {},
-                              /*omitType=*/true);
-  printer << " slices " << getSlices();
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getDiscardableAttrDictionary().getValue());
-  printer << ' ';
-  printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false);
+  printer << " of " << getTask() << " via " << getTable() << " from "
+          << getKeys();
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << getTable().getType() << ", " << getKeys().getType()
+          << ' ';
+  printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
 }
 
-LogicalResult WalkSlicesOp::verifyRegions() {
-  if (int64_t slices = getSlices(); slices < 1)
-    return emitOpError("has ") << slices << " slices, needed at least 1";
-  Type wanted[] = {SliceType::get(getContext()), BestType::get(getContext())};
-  if (failed(verifyBodyArguments(*this, getBodyRegion(), wanted)))
-    return failure();
-  return verifyYield(*this, *getBody());
+LogicalResult WalkSharedOp::verifyRegions() {
+  Type page = PageType::get(getContext());
+  return verifyBodyArguments(*this, getBodyRegion(), page);
 }
 
 LogicalResult IfMappedOp::verifyRegions() {

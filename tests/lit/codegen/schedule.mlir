@@ -10,7 +10,7 @@
 // CHECK-DAG: #[[$EXTENTS:.+]] = affine_map<()[s0] -> (4, s0 * 2, 1024)>
 
 // CHECK-LABEL: winnow.kernel @speculate_score(
-// CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 8, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kQueryLen = 2, kScoreStride = 1024, kWaves = 4}
+// CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 8, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kWaves = 4}
 // CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma"} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.score_task
 // CHECK-NEXT:    %[[QUERY:.+]] = winnow.stage.load_query %{{.+}} for %[[TASK]]

@@ -13,7 +13,7 @@
 // GFX942: target.mlir:[[@LINE+13]]:1: error: contract 'aiter_msa', limit 'arch': architecture is gfx942, needed gfx950 (the score kernels read OCP fp8 with gfx950's matrix instructions)
 // CUDA: target.mlir:[[@LINE+12]]:1: error: contract 'aiter_msa', limit 'platform': platform is cuda, needed rocm (AITER's kernels are built for AMD GPUs alone)
 // CUDA: target.mlir:[[@LINE+11]]:1: error: contract 'aiter_msa', limit 'arch': architecture is sm_90, needed gfx950
-// LOWER: winnow.block_score {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'arch': architecture is gfx942, needed gfx950 (the 16x16x128 f8f6f4 MFMA exists on gfx950 alone)"]}}
+// LOWER: winnow.block_score {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'arch': architecture is gfx942, needed gfx950 (the 16x16x128 f8f6f4 and 16x16x32 bf16 and f16 MFMAs exist on gfx950 alone)"]}}
 // LOWER: winnow.topk {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'select_arch': architecture is gfx942, needed gfx950 (the selection exchanges lanes by v_permlane32_swap and v_permlane16_swap, which gfx950 alone has)"]}}
 
 // SM90: target.mlir:[[@LINE+7]]:1: error: no lowering takes 'target'

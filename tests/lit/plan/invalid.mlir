@@ -2,7 +2,7 @@
 // Every diagnostic of the operations of a kernel plan.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file -allow-unregistered-dialect
 
-// expected-error@below {{grid has 2 results, 0 dimensions and 1 symbols, needed 3, 0 and 1 (workgroups along x, y and z for s0 requests)}}
+// expected-error@below {{grid has 2 results, 0 dimensions and 1 symbols, needed 3, 0 and 1 or 2 (workgroups along x, y and z for s0 requests and s1 rows)}}
 winnow.kernel @k(%lens: memref<?xi32>) shape S {} grid affine_map<()[s0] -> (s0, 1)> waves 1 {
 }
 
@@ -164,7 +164,7 @@ func.func @f(%lens: memref<?xi32>) {
 
 func.func @f(%lens: memref<?xi32>) {
   %requests = winnow.requests %lens : memref<?xi32>
-  // expected-error@below {{extents have 0 dimensions and 2 symbols, needed none and 1 (the requests)}}
+  // expected-error@below {{extents have 0 dimensions and 2 symbols for 1 sizes, needed none and 1 (the requests) or 2 (the rows)}}
   %space = winnow.workspace[%requests] affine_map<()[s0, s1] -> (s0)> : memref<?xf32>
   return
 }
@@ -208,4 +208,30 @@ func.func @f(%slots: memref<?xi32>) {
   // expected-error@below {{'winnow.extent' op asks for axis 1 of a memref of rank 1}}
   %count = winnow.extent %slots axis 1 : memref<?xi32>
   return
+}
+
+// -----
+
+// expected-note@below {{the kernel}}
+winnow.kernel @k(%lens: memref<?xi32>) shape S {} grid affine_map<()[s0, s1] -> (s0, s1, 1)> waves 1 {
+  %task = winnow.stage.score_task %lens : memref<?xi32>
+}
+func.func @sizes(%lens: memref<?xi32>) {
+  %requests = winnow.requests %lens : memref<?xi32>
+  // expected-error@below {{gives 1 sizes, but the grid of @k takes 2}}
+  winnow.launch @k[%requests](%lens) : memref<?xi32>
+  return
+}
+
+// -----
+
+winnow.kernel @k(%table: memref<?x?xi32>, %keys: memref<?x128x128xf8E4M3FN>, %lens: memref<?xi32>)
+    shape S {} grid affine_map<()[s0] -> (s0, 1, 1)> waves 1 {
+  %task = winnow.stage.ragged_task %lens, %lens : memref<?xi32>, memref<?xi32>
+  winnow.stage.walk_shared %page of %task via %table from %keys : memref<?x?xi32>, memref<?x128x128xf8E4M3FN> {
+    // expected-error@below {{has 0 slices, needed at least 1}}
+    %best = winnow.stage.share_slices %slice of %page carry %running slices 0 {
+      winnow.stage.yield %running : !winnow.best
+    }
+  }
 }

@@ -46,6 +46,41 @@ winnow.kernel @score(%query: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf
   }
 }
 
+// CHECK-LABEL: winnow.kernel @ragged_score(
+// CHECK-SAME:  %[[QUERY:.+]]: memref<?x1x128xbf16>, %[[KEYS:.+]]: memref<?x128x128xbf16>, %[[TABLE:.+]]: memref<?x?xi32>, %[[LENS:.+]]: memref<?xi32>, %[[OFFSETS:.+]]: memref<?xi32>, %[[SCORE:.+]]: memref<1x?x8192xf32>)
+winnow.kernel @ragged_score(%query: memref<?x1x128xbf16>, %keys: memref<?x128x128xbf16>, %table: memref<?x?xi32>, %lens: memref<?xi32>, %cu_seqlens: memref<?xi32>, %scores: memref<1x?x8192xf32>)
+    shape Score {kHeads = 1}
+    grid affine_map<()[s0, s1] -> (s1 floordiv 256 + s0, 256, 1)> waves 4 {
+  // CHECK: %[[TASK:.+]] = winnow.stage.ragged_task %[[LENS]], %[[OFFSETS]] : memref<?xi32>, memref<?xi32>
+  %task = winnow.stage.ragged_task %lens, %cu_seqlens : memref<?xi32>, memref<?xi32>
+  // CHECK: %[[FRAGMENT:.+]] = winnow.stage.load_query_tiles %[[QUERY]] for %[[TASK]] : memref<?x1x128xbf16>
+  %fragment = winnow.stage.load_query_tiles %query for %task : memref<?x1x128xbf16>
+  // CHECK: winnow.stage.walk_shared %[[PAGE:.+]] of %[[TASK]] via %[[TABLE]] from %[[KEYS]] : memref<?x?xi32>, memref<?x128x128xbf16> {
+  winnow.stage.walk_shared %page of %task via %table from %keys : memref<?x?xi32>, memref<?x128x128xbf16> {
+    // CHECK: %[[BEST:.+]] = winnow.stage.share_slices %[[SLICE:.+]] of %[[PAGE]] carry %[[RUNNING:.+]] slices 2 {
+    %best = winnow.stage.share_slices %slice of %page carry %running slices 2 {
+      // CHECK: %[[NEXT:.+]] = winnow.stage.score_slice %[[SLICE]] with %[[FRAGMENT]] of %[[TASK]] into %[[RUNNING]]
+      %next = winnow.stage.score_slice %slice with %fragment of %task into %running
+      // CHECK: winnow.stage.yield %[[NEXT]] : !winnow.best
+      winnow.stage.yield %next : !winnow.best
+    }
+    %value = winnow.stage.if_mapped %page {
+      // CHECK: %[[REDUCED:.+]] = winnow.stage.reduce_tiles %[[BEST]]
+      %reduced = winnow.stage.reduce_tiles %best
+      winnow.stage.yield %reduced : !winnow.page_score
+    }
+    winnow.stage.store_score %value, %task at %page into %scores : memref<1x?x8192xf32>
+  }
+}
+
+// CHECK-LABEL: winnow.kernel @ragged_select(
+winnow.kernel @ragged_select(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %cu_seqlens: memref<?xi32>)
+    shape Select {kHeads = 1} grid affine_map<()[s0, s1] -> (s1, 1, 1)> waves 8 {
+  // CHECK: winnow.stage.select_ragged_row %{{.+}}, %{{.+}} : memref<?xi32>, memref<?xi32>
+  %row = winnow.stage.select_ragged_row %lens, %cu_seqlens : memref<?xi32>, memref<?xi32>
+  %keys = winnow.stage.load_score_row %scores for %row : memref<1x?x8192xf32>
+}
+
 // CHECK-LABEL: winnow.kernel @select(
 // CHECK-SAME:  %[[SCORE:.+]]: memref<1x?x8192xf32>, %[[LENS:.+]]: memref<?xi32>, %[[SELECTION:.+]]: memref<1x?x16xi32>, %[[TABLE:.+]]: memref<?x?xi32>, %[[PAGES:.+]]: memref<?x128xi32>, %[[CTX:.+]]: memref<?xi32>)
 winnow.kernel @select(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>, %table: memref<?x?xi32>, %pages: memref<?x128xi32>, %ctx: memref<?xi32>)
@@ -72,5 +107,17 @@ func.func @launches(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %idx: m
   %space = winnow.workspace[%requests] affine_map<()[s0] -> (1, s0, 8192)> : memref<1x?x8192xf32>
   // CHECK: winnow.launch @select[%[[REQUESTS]]]
   winnow.launch @select[%requests](%space, %lens, %idx, %table, %pages, %ctx) : memref<1x?x8192xf32>, memref<?xi32>, memref<1x?x16xi32>, memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
+  return
+}
+
+// CHECK-LABEL: func.func @ragged_launches
+func.func @ragged_launches(%query: memref<?x1x128xf8E4M3FN>, %lens: memref<?xi32>, %cu_seqlens: memref<?xi32>) {
+  %requests = winnow.requests %lens : memref<?xi32>
+  // CHECK: %[[ROWS:.+]] = winnow.extent %{{.+}} axis 0 : memref<?x1x128xf8E4M3FN>
+  %rows = winnow.extent %query axis 0 : memref<?x1x128xf8E4M3FN>
+  // CHECK: winnow.workspace[%{{.+}}, %[[ROWS]]]
+  %space = winnow.workspace[%requests, %rows] affine_map<()[s0, s1] -> (1, s1, 8192)> : memref<1x?x8192xf32>
+  // CHECK: winnow.launch @ragged_select[%{{.+}}, %[[ROWS]]]
+  winnow.launch @ragged_select[%requests, %rows](%space, %lens, %cu_seqlens) : memref<1x?x8192xf32>, memref<?xi32>, memref<?xi32>
   return
 }

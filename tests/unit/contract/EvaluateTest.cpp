@@ -190,8 +190,8 @@ TEST(Evaluate, MfmaWords) {
   } cases[] = {
       {{{"block_size", 48}, {"pages_per_block", 3}},
        "'block_size': sparse block size is 48 tokens, needed one of 32, 64, "
-       "128, 256 tokens (a wave scores a block in slices of at most 128 "
-       "tokens, each of 16-token tiles)"},
+       "128, 256 tokens (a wave scores a block in slices of at most 16 "
+       "KiB, each of 16-token tiles)"},
       {{{"k", 65}},
        "'k': top-k is 65 blocks, needed 1 to 64 blocks (one wave of 64 lanes "
        "ranks the kept blocks)"},

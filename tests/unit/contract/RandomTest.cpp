@@ -76,8 +76,10 @@ struct Shape {
 
   std::set<std::string> mfma() const {
     std::set<std::string> broken = aiter();
-    for (const char *other : {"k", "block_size", "max_blocks", "page_numbering",
-                              "kv_heads_without_table", "attention_pairing"})
+    // The MFMA kernels take the other type that is drawn for queries.
+    for (const char *other :
+         {"query_dtype", "k", "block_size", "max_blocks", "page_numbering",
+          "kv_heads_without_table", "attention_pairing"})
       broken.erase(other);
     if (k < 1 || k > 64)
       broken.insert("k");

@@ -39,13 +39,13 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
     holds every compile-time constant of its leaf functions under the name that
     the templates use for it (`kHeads`, `kBlockSize`, ...); `shape_name` is the
     struct that carries them in the generated source. `grid` gives the number of
-    workgroups along x, y and z for `s0` requests: it depends on nothing else, so
-    a captured graph replays for any lengths within the bounds. A workgroup has
-    64 work-items for each of its `waves`: one wave of 64 lanes, or two of 32 on
-    a target that has such.
+    workgroups along x, y and z for `s0` requests and, where a second symbol is
+    given, `s1` rows: it depends on nothing else, so a captured graph replays for
+    any lengths within the bounds. A workgroup has 64 work-items for each of its
+    `waves`: one wave of 64 lanes, or two of 32 on a target that has such.
 
     Refused: a name that is no C identifier, a grid without exactly three results
-    and one symbol, `waves` outside [1, 16], a shape entry that is not an integer or a boolean, an
+    and one or two symbols, `waves` outside [1, 16], a shape entry that is not an integer or a boolean, an
     operation that is not a stage.
 
     ```mlir
@@ -68,8 +68,8 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
     /// The integer constant `name` of the shape, or none.
     std::optional<int64_t> getShapeConstant(::llvm::StringRef name);
     /// What the memory of argument `index` holds, by the stage that uses it:
-    /// "seq_lens", "query", "keys", "index_table", "score", "selection",
-    /// "attn_table", "pages" or "ctx"; empty if no stage uses it.
+    /// "seq_lens", "cu_seqlens", "query", "keys", "index_table", "score",
+    /// "selection", "attn_table", "pages" or "ctx"; empty if no stage uses it.
     ::llvm::StringRef getArgumentRole(unsigned index);
   }];
 }
@@ -93,39 +93,43 @@ def Winnow_WorkspaceOp : Winnow_PlanOp<"workspace",
     [MemoryEffects<[MemAlloc]>]> {
   let summary = "device memory that lives for one run of an entry";
   let description = [{
-    `extents` gives the extent of every axis for `s0` requests. The caller of the
+    `extents` gives the extent of every axis for the `sizes`: `s0` requests and,
+    where it has a second symbol, `s1` rows. The caller of the
     plan provides the memory; its contents are undefined before the first launch.
 
     Refused: a number of extents that differs from the rank, a static extent that
-    differs from the map's.
+    differs from the map's, a number of sizes that differs from its symbols.
 
     ```mlir
     %score = winnow.workspace[%requests] affine_map<()[s0] -> (1, s0, 8192)> : memref<1x?x8192xf32>
     ```
   }];
-  let arguments = (ins Index:$requests, AffineMapAttr:$extents);
+  let arguments = (ins Variadic<Index>:$sizes, AffineMapAttr:$extents);
   let results = (outs AnyMemRef:$memory);
-  let assemblyFormat = "`[` $requests `]` $extents attr-dict `:` type($memory)";
+  let assemblyFormat = "`[` $sizes `]` $extents attr-dict `:` type($memory)";
   let hasVerifier = 1;
 }
 
 def Winnow_LaunchOp : Winnow_PlanOp<"launch",
-    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "launches a kernel";
   let description = [{
     Launches follow one another on one stream, in the order of the operations.
+    `sizes` are what the kernel's grid is computed from: the requests and, if it
+    has a second symbol, the rows.
 
-    Refused: a symbol that is not a kernel, operands whose types differ from the
+    Refused: a symbol that is not a kernel, sizes that are not one for each symbol of
+    its grid, operands whose types differ from the
     kernel's arguments.
 
     ```mlir
     winnow.launch @score[%requests](%q, %lens) : memref<?x1x128xf8E4M3FN>, memref<?xi32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$requests,
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Index>:$sizes,
                        Variadic<AnyMemRef>:$arguments);
   let assemblyFormat = [{
-    $kernel `[` $requests `]` `(` $arguments `)` attr-dict `:` type($arguments)
+    $kernel `[` $sizes `]` `(` $arguments `)` attr-dict `:` type($arguments)
   }];
 }
 
@@ -247,7 +251,7 @@ def Winnow_WalkSlicesOp : Winnow_StageValueOp<"walk_slices", "best",
 }
 
 def Winnow_StageYieldOp : Winnow_StageOp<"yield",
-    [Pure, Terminator, ReturnLike, ParentOneOf<["WalkSlicesOp", "IfMappedOp"]>]> {
+    [Pure, Terminator, ReturnLike, ParentOneOf<["WalkSlicesOp", "IfMappedOp", "ShareSlicesOp"]>]> {
   let summary = "the maximum that a loop or condition hands on";
   let description = [{
     ```mlir

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which row of ragged rows a workgroup of the select kernel works on.
+// Grid: (rows, kHeads), one (row, head) a workgroup.
+//
+// A shape states what select_row.h needs, except kQueryLen.
+#pragma once
+
+#include "winnow/ragged_rows.h"
+#include "winnow/select_row.h"
+
+namespace winnow {
+
+/// A row past the last request's is padding: it sees nothing.
+template <class Select>
+WINNOW_DEVICE SelectRow select_ragged_row(const i32 *seq_lens,
+                                          const i32 *cu_seqlens, i64 requests) {
+  SelectRow row{};
+  row.row = __builtin_amdgcn_workgroup_id_x();
+  row.head = __builtin_amdgcn_workgroup_id_y();
+  const i32 request_count = static_cast<i32>(requests);
+  const i32 request =
+      count_begun(request_count, row.row, [&](i32 r) { return cu_seqlens[r]; });
+  if (request == request_count)
+    return row;
+  row.request = request;
+  const i32 begin = load_uniform(cu_seqlens, request);
+  const i32 rows = load_uniform(cu_seqlens, request + 1) - begin;
+  row.visible = causal_length<Select>(load_uniform(seq_lens, request), rows,
+                                      row.row - begin);
+  row.block_count = block_count<Select>(row.visible);
+  return row;
+}
+
+} // namespace winnow

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a block is cut into slices, and a slice into tiles of 16 tokens.
+//
+// A shape states:
+//   kBlockSize   tokens a block: 32, 64, 128 or 256
+#pragma once
+
+#include "winnow/matrix.h"
+
+namespace winnow {
+
+inline constexpr i32 kTileTokens = 16;
+/// Tokens whose keys are in flight at once: 16 KiB.
+template <class Element>
+inline constexpr i32 kSliceTokens = 16384 / kRowBytes<Element>;
+
+/// How a block is cut into slices, and a slice into tiles.
+template <class Score, class Element>
+inline constexpr i32 kSlices = Score::kBlockSize <= kSliceTokens<Element>
+                                   ? 1
+                                   : Score::kBlockSize / kSliceTokens<Element>;
+template <class Score, class Element>
+inline constexpr i32 kTiles =
+    Score::kBlockSize / kSlices<Score, Element> / kTileTokens;
+
+template <class Score> constexpr bool is_sliced_block() {
+  return Score::kBlockSize == 32 || Score::kBlockSize == 64 ||
+         Score::kBlockSize == 128 || Score::kBlockSize == 256;
+}
+
+} // namespace winnow
