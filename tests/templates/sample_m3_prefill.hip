@@ -149,13 +149,15 @@ m3_prefill_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
 
 WINNOW_KERNEL(64 * Select::kWaves)
 m3_prefill_select(const float *score, i64 score_head_stride,
-                 const i32 *seq_lens, i64 requests, const i32 *cu_seqlens,
-                 i32 *idx, i64 idx_head_stride, i64 idx_row_stride,
-                 const i32 *attn_table, i64 attn_table_stride, i32 *pages,
-                 i64 pages_stride, i32 *ctx) {
+                  const i32 *seq_lens, i64 requests, const i32 *cu_seqlens,
+                  i32 *idx, i64 idx_head_stride, i64 idx_row_stride,
+                  const i32 *attn_table, i64 attn_table_stride, i32 *pages,
+                  i64 pages_stride, i32 *ctx) {
   WINNOW_SHARED NarrowStorage<Select> storage;
-  // select_ragged_row: the row and head of this workgroup, and what the row sees.
-  const SelectRow row = select_ragged_row<Select>(seq_lens, cu_seqlens, requests);
+  // select_ragged_row: the row and head of this workgroup, and what the row
+  // sees.
+  const SelectRow row =
+      select_ragged_row<Select>(seq_lens, cu_seqlens, requests);
   // load_score_row: the row's scores as sortable keys in registers.
   const ScoreKeys<Select> keys =
       load_score_row<Select>(score, score_head_stride, row);
