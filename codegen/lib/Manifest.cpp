@@ -19,9 +19,6 @@ using namespace winnow;
 using runtime::Expression;
 using runtime::Extent;
 
-// A plan counts work-items in waves of 64 lanes, whatever the target's are.
-static constexpr int64_t kWaveLanes = 64;
-
 /// The formula of a map's result; `s0` is what `symbol` names, `s1` the number
 /// of rows.
 static Expression toExpression(AffineExpr affine,

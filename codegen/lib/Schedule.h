@@ -5,6 +5,7 @@
 #define WINNOW_CODEGEN_LIB_SCHEDULE_H
 
 #include "winnow/Codegen/Facts.h"
+#include "winnow/Codegen/KernelParameters.h"
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/IR/Builders.h"
@@ -13,9 +14,6 @@
 namespace winnow {
 
 using namespace mlir; // NOLINT: the schedulers' own header
-
-// gfx950 executes kernels in waves of 64 lanes (CDNA4 ISA, "Wavefront").
-inline constexpr int64_t kWaveLanes = 64;
 
 /// The operations of one entry, in the one form that the lowerings take: rows,
 /// scores, selection, and what is made of the selection.

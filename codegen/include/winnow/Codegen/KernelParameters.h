@@ -9,6 +9,11 @@
 
 namespace winnow {
 
+/// Work-items of a wave as plans count them: `waves` of a kernel times this is
+/// its workgroup's size, whatever the target's waves are. On gfx950 they have
+/// as many lanes (CDNA4 ISA, "Wavefront").
+inline constexpr int64_t kWaveLanes = 64;
+
 struct KernelParameter {
   enum class Kind {
     Pointer, ///< the address of a memref's first element, 8 bytes
