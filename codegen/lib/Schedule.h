@@ -56,6 +56,10 @@ struct Description {
 /// those of the indexer, which read what these write.
 void scheduleSteps(func::FuncOp entry, StringRef arch);
 
+/// `wanted`, or with a number behind it where a function or a kernel of the
+/// module has that name already.
+std::string freeKernelName(func::FuncOp entry, StringRef wanted);
+
 /// Makes kernels of one entry.
 struct KernelBuilder {
   KernelBuilder(Description description, StringRef arch)
@@ -94,7 +98,8 @@ struct KernelBuilder {
     for (auto [name, value] : shape)
       constants.push_back(builder.getNamedAttr(name, value));
     builder.setInsertionPoint(description.entry);
-    std::string name = (description.entry.getSymName() + suffix).str();
+    std::string name = freeKernelName(
+        description.entry, (description.entry.getSymName() + suffix).str());
     auto kernel = KernelOp::create(builder, loc, name, shapeName,
                                    builder.getDictionaryAttr(constants),
                                    map(grid), waves);

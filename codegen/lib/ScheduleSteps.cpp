@@ -77,8 +77,9 @@ private:
     unsigned number = ++counts[shapeName];
     std::string suffix = number > 1 ? "_" + std::to_string(number) : "";
     std::string name =
-        (entry.getSymName() + "_" + op->getName().stripDialect() + suffix)
-            .str();
+        freeKernelName(entry, (entry.getSymName() + "_" +
+                               op->getName().stripDialect() + suffix)
+                                  .str());
     SmallVector<NamedAttribute> shape;
     for (auto [constant, value] : constants)
       shape.push_back(
@@ -120,6 +121,14 @@ private:
 };
 
 } // namespace
+
+std::string winnow::freeKernelName(func::FuncOp entry, StringRef wanted) {
+  Operation *module = SymbolTable::getNearestSymbolTable(entry);
+  std::string name = wanted.str();
+  for (int number = 2; SymbolTable::lookupSymbolIn(module, name); ++number)
+    name = (wanted + "_" + Twine(number)).str();
+  return name;
+}
 
 void winnow::scheduleSteps(func::FuncOp entry, StringRef arch) {
   StepBuilder builder(entry, arch);

@@ -35,6 +35,7 @@ struct RunOptions {
   std::string file, entry, prefer;
   std::string device = "sim";
   std::optional<int64_t> requests, context;
+  std::string lengthList, newTokenList; ///< as given: "4096,0,17"
   std::vector<int32_t> lengths, newTokens;
   int64_t queryLen = 0; ///< 0: not asked for
   uint64_t seed = 1;
@@ -116,6 +117,18 @@ private:
       if (length > entry->maxSeqLen)
         return over(fmt::format("--lengths {}", length), "max_seq_len",
                     entry->maxSeqLen);
+    int64_t rows = 0;
+    for (int32_t count : options.newTokens) {
+      if (count < 0)
+        return Error{fmt::format("--new-tokens {}, wanted at least 0", count)};
+      if (count > entry->maxQueryLen)
+        return over(fmt::format("--new-tokens {}", count), "max_query_len",
+                    entry->maxQueryLen);
+      rows += count;
+    }
+    if (rows > entry->maxRows && !options.newTokens.empty())
+      return over(fmt::format("--new-tokens of {} rows in all", rows),
+                  "max_rows", entry->maxRows);
     return {};
   }
 
@@ -133,10 +146,16 @@ private:
   int withInputs() {
     if (Status status = checkBounds(); !status)
       return failed(status.takeError(), kUsage);
+    const std::vector<int32_t> tokens = lengths();
+    if (!options.newTokens.empty() && options.newTokens.size() != tokens.size())
+      return failed(Error{fmt::format("--new-tokens of {} requests, there are "
+                                      "{}",
+                                      options.newTokens.size(), tokens.size())},
+                    kUsage);
     Result<Call> made =
         !options.input.empty()
             ? callFromFile(indexer, options.input)
-            : randomCall(indexer, {lengths(), options.newTokens}, options.seed);
+            : randomCall(indexer, {tokens, options.newTokens}, options.seed);
     if (!made)
       return failed(made.takeError());
     if (options.showRequest >= made->requests() && made->requests() > 0)
@@ -275,6 +294,30 @@ static std::string seedText(const std::string &text) {
   return "seed '" + text + "', wanted a number from 0 to 2^64 - 1";
 }
 
+/// Numbers between commas; CLI11's own lists pass over empty places.
+static Result<std::vector<int32_t>> parseList(const std::string &text) {
+  std::vector<int32_t> numbers;
+  const char *at = text.data(), *const end = at + text.size();
+  while (true) {
+    int32_t number = 0;
+    const auto [next, code] = std::from_chars(at, end, number);
+    if (code != std::errc() || (next != end && *next != ','))
+      return Error{fmt::format(
+          "list '{}': at character {}, wanted a number from -2^31 to 2^31 - 1, "
+          "and commas between numbers",
+          text, at - text.data() + 1)};
+    numbers.push_back(number);
+    if (next == end)
+      return numbers;
+    at = next + 1;
+  }
+}
+
+static std::string listText(const std::string &text) {
+  const Result<std::vector<int32_t>> numbers = parseList(text);
+  return numbers ? "" : numbers.message();
+}
+
 void tool::addRunCommand(CLI::App &app, Action &action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand(
@@ -300,17 +343,17 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
           ->check(CLI::Range(int64_t(0), int64_t(INT32_MAX)))
           ->default_str("4096, or as many as the bounds allow");
   auto *lengths = command
-                      ->add_option("--lengths", options->lengths,
+                      ->add_option("--lengths", options->lengthList,
                                    "Tokens of each request, e.g. 4096,0,17")
-                      ->delimiter(',')
+                      ->check(listText)
                       ->excludes(requests)
                       ->excludes(context);
   auto *newTokens =
       command
-          ->add_option("--new-tokens", options->newTokens,
+          ->add_option("--new-tokens", options->newTokenList,
                        "New tokens of each request, e.g. 512,0,1, where the "
                        "description's rows are ragged (default: random)")
-          ->delimiter(',');
+          ->check(listText);
   command
       ->add_option("--query-len", options->queryLen,
                    "Tokens a request; the description fixes it, another value "
@@ -355,6 +398,10 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
       "The clang to compile with (default: " + runtime::defaultClang() + ")");
   addObserveOptions(*command, options->observe);
   command->callback([options, &action] {
+    if (!options->lengthList.empty())
+      options->lengths = *parseList(options->lengthList);
+    if (!options->newTokenList.empty())
+      options->newTokens = *parseList(options->newTokenList);
     action = [options] { return Runner(*options).run(); };
   });
 }
