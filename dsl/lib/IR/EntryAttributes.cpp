@@ -114,14 +114,6 @@ WinnowDialect::verifyOperationAttribute(Operation *op,
                            << "' on the same function";
   if (name != kEntryAttr)
     return success();
-  // Passes look at the functions of the file's own module alone.
-  Operation *module = op->getParentOp();
-  if (module && module->getParentOp())
-    return (op->emitError() << "attribute '" << name
-                            << "' on a function of a module inside another; "
-                               "entries stand in the outermost module")
-               .attachNote(module->getLoc())
-           << "the inner module";
 
   // The attributes of an operation are verified before the operation is, and
   // verifyEntry reads all of it. The other attributes have had their turn: they

@@ -353,18 +353,3 @@ func.func @f(%q: memref<?x1x64xbf16>, %k: memref<?x128x64xbf16>, %t: memref<?x?x
   winnow.remap_pages %s via %at into %p, %c {pages_per_block = 1, kv_heads = 1} : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, memref<?x128xi32>, memref<?x16xi32>, memref<?xi32>
   return
 }
-
-// -----
-
-// A pass would walk past this one and compile nothing.
-module {
-  // expected-note@below {{the inner module}}
-  module {
-    // expected-error@below {{attribute 'winnow.entry' on a function of a module inside another; entries stand in the outermost module}}
-    func.func @f(%in: memref<?x?xi32>, %out: memref<?x?xi32>)
-        attributes {winnow.entry, winnow.bounds = {max_seq_len = 1, max_requests = 1}} {
-      winnow.rebase_table %in, %out {sides = 2} : memref<?x?xi32>, memref<?x?xi32>
-      return
-    }
-  }
-}
