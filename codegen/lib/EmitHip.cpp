@@ -113,10 +113,11 @@ private:
               GenericSortKeptOp, GenericStoreSelectionOp, GenericEmitPagesOp,
               RebaseTableStageOp, RebaseSlotsStageOp, InsertKeysStageOp,
               RaggedTaskOp, LoadQueryTilesOp, ScoreSliceOp, ReduceTilesOp,
-              SelectRaggedRowOp>([&](auto stage) {
-          emitCall(stage);
-          return success();
-        })
+              SelectRaggedRowOp, GenericRaggedTaskOp, GenericSelectRaggedRowOp>(
+            [&](auto stage) {
+              emitCall(stage);
+              return success();
+            })
         .Default([](Operation *other) {
           return other->emitOpError("is a stage without a leaf function");
         });
@@ -427,6 +428,18 @@ private:
          shape, pointer(op.getSeqLens()));
   }
 
+  void emitCall(GenericRaggedTaskOp op) {
+    comment("winnow/generic/ragged_task.h", "generic_ragged_task",
+            "the request, blocks and queries of this workgroup.");
+    variables[op.getTask()] = "task";
+    line(
+        "const generic::ScoreTask<{0}> task = generic::ragged_score_task<{0}>(",
+        shape);
+    line("    {}, {}, {}, {});", pointer(op.getSeqLens()),
+         pointer(op.getCuSeqlens()), extent(op.getSeqLens(), 0),
+         extent(op.getQuery(), 0));
+  }
+
   void emitCall(GenericLoadQueriesOp op) {
     comment("winnow/generic/score_task.h", "generic_load_queries",
             "decoded into local memory, for all lanes.");
@@ -454,6 +467,16 @@ private:
     variables[op.getRow()] = "row";
     line("const generic::SelectRow row = generic::select_row<{}>({});", shape,
          pointer(op.getSeqLens()));
+  }
+
+  void emitCall(GenericSelectRaggedRowOp op) {
+    comment("winnow/generic/ragged_select.h", "generic_select_ragged_row",
+            "this workgroup's row and head, and what they see.");
+    variables[op.getRow()] = "row";
+    line("const generic::SelectRow row =");
+    line("    generic::select_ragged_row<{}>({}, {}, {});", shape,
+         pointer(op.getSeqLens()), pointer(op.getCuSeqlens()),
+         extent(op.getSeqLens(), 0));
   }
 
   void emitCall(GenericFindCutOp op) {

@@ -49,6 +49,11 @@ bool winnow::isWritten(KernelOp kernel, unsigned argument) {
   });
 }
 
+/// Whether one of these stages uses the argument.
+template <typename... Stages> static bool isUsedBy(BlockArgument argument) {
+  return llvm::any_of(argument.getUsers(), llvm::IsaPred<Stages...>);
+}
+
 SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
   SmallVector<KernelParameter> parameters;
   for (BlockArgument argument : kernel.getBodyRegion().getArguments()) {
@@ -60,10 +65,9 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     pointer += isConverted(role) ? convertedSpelling(element)
                                  : elementSpelling(element);
     // The generic kernels decode bits; a target need not know the format.
-    if (element.isF16() || element.isBF16())
-      for (Operation *user : argument.getUsers())
-        if (isa<GenericLoadQueriesOp, GenericScoreBlocksOp>(user))
-          pointer = "const u16";
+    if ((element.isF16() || element.isBF16()) &&
+        isUsedBy<GenericLoadQueriesOp, GenericScoreBlocksOp>(argument))
+      pointer = "const u16";
     pointer += " *";
     parameters.push_back(
         {KernelParameter::Kind::Pointer, index, 0, variable, pointer});
@@ -77,8 +81,8 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     };
     // The search for a row's request ends at the last one.
     if (role == "seq_lens" &&
-        llvm::any_of(argument.getUsers(),
-                     llvm::IsaPred<RaggedTaskOp, SelectRaggedRowOp>))
+        isUsedBy<RaggedTaskOp, SelectRaggedRowOp, GenericRaggedTaskOp,
+                 GenericSelectRaggedRowOp>(argument))
       parameters.push_back(
           {KernelParameter::Kind::Extent, index, 0, "requests", "i64"});
     if (role == "index_table" || role == "attn_table" || role == "pages" ||
@@ -95,22 +99,22 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     if (role == "score")
       stride(0, "_head_stride");
     // The generic kernels take queries and keys with any strides.
-    if (argument.use_empty())
-      continue;
-    Operation *user = *argument.user_begin();
-    if (isa<GenericLoadQueriesOp>(user)) {
+    if (role == "query" && isUsedBy<GenericLoadQueriesOp>(argument)) {
       stride(0, "_row_stride");
       stride(1, "_head_stride");
     }
-    if (role == "keys" && isa<GenericScoreBlocksOp>(user)) {
+    if (role == "query" && isUsedBy<GenericRaggedTaskOp>(argument))
+      extent(0, "_rows");
+    if (role == "keys" && isUsedBy<GenericScoreBlocksOp>(argument)) {
       stride(0, "_page_stride");
       stride(1, "_token_stride");
     }
-    llvm::TypeSwitch<Operation *>(user)
-        .Case<StoreRankingOp, GenericStoreSelectionOp>([&](auto store) {
-          stride(store.getHeadAxis(), "_head_stride");
-          stride(store.getRowAxis(), "_row_stride");
-        });
+    for (Operation *user : argument.getUsers())
+      llvm::TypeSwitch<Operation *>(user)
+          .Case<StoreRankingOp, GenericStoreSelectionOp>([&](auto store) {
+            stride(store.getHeadAxis(), "_head_stride");
+            stride(store.getRowAxis(), "_row_stride");
+          });
   }
   return parameters;
 }

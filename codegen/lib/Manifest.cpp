@@ -419,7 +419,8 @@ private:
     bool reads = false;
     for (auto launch : entry.getOps<LaunchOp>())
       kernelOf(launch).walk([&](Operation *stage) {
-        bool generic = isa<GenericLoadQueriesOp, GenericScoreBlocksOp>(stage);
+        bool generic = isa<GenericRaggedTaskOp, GenericLoadQueriesOp,
+                           GenericScoreBlocksOp>(stage);
         for (Value operand : stage->getOperands())
           if (auto memory = dyn_cast<MemRefType>(operand.getType()))
             reads |= !generic && memory.getRank() == 3 &&

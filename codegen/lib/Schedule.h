@@ -123,6 +123,7 @@ struct KernelBuilder {
 /// The kernels of the generic lowering; `memory` becomes their arguments.
 /// Score: query, keys, index table, lengths, scores. Select: scores, lengths,
 /// then what the description stores to, in the order of EmitPagesOp's operands.
+/// Where rows are ragged, their offsets follow the lengths.
 KernelOp buildGenericScoreKernel(KernelBuilder &plan, ValueRange memory);
 KernelOp buildGenericSelectKernel(KernelBuilder &plan, ValueRange memory,
                                   AffineExpr rowCount);

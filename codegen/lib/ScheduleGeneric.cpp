@@ -17,27 +17,25 @@ static constexpr int64_t kThreads = 256;
 namespace {
 
 struct GenericScoreSchedule {
-  int64_t queryGroup;  // queries of a workgroup
-  int64_t queryGroups; // groups of a request
-  int64_t chunks;      // workgroups that share the blocks of a request
+  int64_t queryGroup; // queries of a workgroup
+  int64_t chunks;     // workgroups that share the blocks of a request
 };
 
 } // namespace
 
 /// As many queries as share a key's load with profit, and at most 32 KiB of
-/// them as floats; groups are made equal. A workgroup takes the longest
-/// sequence in 16 runs or more.
+/// them as floats; the groups of `queries` are made equal. A workgroup takes
+/// the longest sequence in 16 runs or more.
 static GenericScoreSchedule scheduleScore(Description &description,
-                                          int64_t headDim) {
+                                          int64_t queries, int64_t headDim) {
   constexpr int64_t mostQueries = 8, mostFloats = 8192, runsPerChunk = 16,
                     mostChunks = 64;
-  int64_t queries = description.queryLen() * description.heads();
   int64_t group = std::clamp<int64_t>(mostFloats / headDim, 1, mostQueries);
   int64_t groups = llvm::divideCeil(queries, group);
   int64_t run = std::max<int64_t>(kThreads / description.blockSize(), 1);
   int64_t chunks =
       llvm::divideCeil(description.maxBlocks(), run * runsPerChunk);
-  return {static_cast<int64_t>(llvm::divideCeil(queries, groups)), groups,
+  return {static_cast<int64_t>(llvm::divideCeil(queries, groups)),
           std::min(chunks, mostChunks)};
 }
 
@@ -58,38 +56,58 @@ KernelOp winnow::buildGenericScoreKernel(KernelBuilder &plan,
   BlockScoreOp op = description.score;
   Location loc = op.getLoc();
   auto queryType = cast<MemRefType>(op.getQuery().getType());
+  // Where rows are ragged, a request may have as many as the bounds allow.
+  int64_t queryLen = description.isRagged()
+                         ? std::min<int64_t>(description.maxQueryLen, 65536)
+                         : description.queryLen();
+  int64_t queries = queryLen * description.heads();
   GenericScoreSchedule schedule =
-      scheduleScore(description, queryType.getDimSize(2));
-  KernelOp kernel = plan.startKernel(
-      "generic", "_score", "Score",
-      {{"kHeads", plan.number(description.heads())},
-       {"kQueryLen", plan.number(description.queryLen())},
-       {"kHeadDim", plan.number(queryType.getDimSize(2))},
-       {"kFormat", plan.number(formatNumber(queryType.getElementType()))},
-       {"kBlockSize", plan.number(description.blockSize())},
-       {"kMaxBlocks", plan.number(description.maxBlocks())},
-       {"kScoreStride", plan.number(description.scoreStride())},
-       {"kReduction", plan.number(static_cast<int64_t>(op.getReduce()))},
-       {"kInitBlocks", plan.number(op.getInitBlocks())},
-       {"kLocalBlocks", plan.number(op.getLocalBlocks())},
-       {"kChunks", plan.number(schedule.chunks)},
-       {"kQueryGroup", plan.number(schedule.queryGroup)},
-       {"kQueryGroups", plan.number(schedule.queryGroups)},
-       {"kThreads", plan.number(kThreads)}},
-      {plan.constant(schedule.chunks * schedule.queryGroups),
-       builder.getAffineSymbolExpr(0), plan.constant(1)},
-      kThreads / kWaveLanes, loc, memory);
-  Block *body = kernel.getBody();
-  Value query = body->getArgument(0), keys = body->getArgument(1),
-        table = body->getArgument(2), lens = body->getArgument(3),
-        scores = body->getArgument(4);
+      scheduleScore(description, queries, queryType.getDimSize(2));
+  SmallVector<std::pair<StringRef, Attribute>> shape{
+      {"kHeads", plan.number(description.heads())},
+      {"kHeadDim", plan.number(queryType.getDimSize(2))},
+      {"kFormat", plan.number(formatNumber(queryType.getElementType()))},
+      {"kBlockSize", plan.number(description.blockSize())},
+      {"kMaxBlocks", plan.number(description.maxBlocks())},
+      {"kScoreStride", plan.number(description.scoreStride())},
+      {"kReduction", plan.number(static_cast<int64_t>(op.getReduce()))},
+      {"kInitBlocks", plan.number(op.getInitBlocks())},
+      {"kLocalBlocks", plan.number(op.getLocalBlocks())},
+      {"kChunks", plan.number(schedule.chunks)},
+      {"kQueryGroup", plan.number(schedule.queryGroup)},
+      {"kThreads", plan.number(kThreads)}};
+  AffineExpr requests = builder.getAffineSymbolExpr(0);
+  SmallVector<AffineExpr> grid;
+  if (description.isRagged()) {
+    // Every request may leave one group partly filled, so there are as many
+    // groups as fit the queries and one more a request.
+    AffineExpr queryCount = plan.rowCount() * description.heads();
+    grid = {queryCount.floorDiv(schedule.queryGroup) + requests,
+            plan.constant(schedule.chunks), plan.constant(1)};
+  } else {
+    int64_t groups = llvm::divideCeil(queries, schedule.queryGroup);
+    shape.push_back({"kQueryLen", plan.number(description.queryLen())});
+    shape.push_back({"kQueryGroups", plan.number(groups)});
+    grid = {plan.constant(schedule.chunks * groups), requests,
+            plan.constant(1)};
+  }
+  KernelOp kernel = plan.startKernel("generic", "_score", "Score", shape, grid,
+                                     kThreads / kWaveLanes, loc, memory);
+  auto arguments = kernel.getBody()->getArguments().begin();
+  Value query = *arguments++, keys = *arguments++, table = *arguments++,
+        lens = *arguments++;
 
-  Value task = GenericScoreTaskOp::create(
-      builder, loc, builder.getType<GenericTaskType>(), lens);
-  Value queries = GenericLoadQueriesOp::create(
+  auto taskType = builder.getType<GenericTaskType>();
+  Value task;
+  if (description.isRagged())
+    task = GenericRaggedTaskOp::create(builder, loc, taskType, lens,
+                                       *arguments++, query);
+  else
+    task = GenericScoreTaskOp::create(builder, loc, taskType, lens);
+  Value scores = *arguments++;
+  Value loaded = GenericLoadQueriesOp::create(
       builder, loc, builder.getType<GenericQueriesType>(), query, task);
-  GenericScoreBlocksOp::create(builder, loc, queries, keys, table, task,
-                               scores);
+  GenericScoreBlocksOp::create(builder, loc, loaded, keys, table, task, scores);
   return kernel;
 }
 
@@ -105,7 +123,6 @@ KernelOp winnow::buildGenericSelectKernel(KernelBuilder &plan,
   Location loc = topk.getLoc();
   SmallVector<std::pair<StringRef, Attribute>> shape{
       {"kHeads", plan.number(description.heads())},
-      {"kQueryLen", plan.number(description.queryLen())},
       {"kBlockSize", plan.number(description.blockSize())},
       {"kMaxBlocks", plan.number(description.maxBlocks())},
       {"kScoreStride", plan.number(description.scoreStride())},
@@ -114,6 +131,8 @@ KernelOp winnow::buildGenericSelectKernel(KernelBuilder &plan,
       {"kOrderAscending",
        plan.flag(topk.getOrder() == SelectionOrder::Ascending)},
       {"kThreads", plan.number(kThreads)}};
+  if (!description.isRagged())
+    shape.push_back({"kQueryLen", plan.number(description.queryLen())});
   if (store)
     shape.push_back({"kIdPad", plan.number(store.getPad())});
   if (remap)
@@ -127,8 +146,13 @@ KernelOp winnow::buildGenericSelectKernel(KernelBuilder &plan,
   auto arguments = kernel.getBody()->getArguments().begin();
   Value scores = *arguments++, lens = *arguments++;
 
-  Value row = GenericSelectRowOp::create(
-      builder, loc, builder.getType<GenericRowType>(), lens);
+  auto rowType = builder.getType<GenericRowType>();
+  Value row;
+  if (description.isRagged())
+    row = GenericSelectRaggedRowOp::create(builder, loc, rowType, lens,
+                                           *arguments++);
+  else
+    row = GenericSelectRowOp::create(builder, loc, rowType, lens);
   Value cut = GenericFindCutOp::create(
       builder, loc, builder.getType<GenericCutType>(), scores, row);
   Value ranking = GenericSortKeptOp::create(

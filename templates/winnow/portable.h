@@ -34,6 +34,7 @@ inline constexpr float kNoScore = -__builtin_huge_valf();
 WINNOW_DEVICE constexpr i32 min(i32 a, i32 b) { return a < b ? a : b; }
 WINNOW_DEVICE constexpr i32 max(i32 a, i32 b) { return a > b ? a : b; }
 WINNOW_DEVICE constexpr u32 min(u32 a, u32 b) { return a < b ? a : b; }
+WINNOW_DEVICE constexpr i64 min(i64 a, i64 b) { return a < b ? a : b; }
 WINNOW_DEVICE constexpr u32 max(u32 a, u32 b) { return a > b ? a : b; }
 
 /// The index of this lane in its workgroup, and of the workgroup in the grid.

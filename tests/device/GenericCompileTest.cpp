@@ -29,7 +29,17 @@ std::vector<Shape> shapes() {
   large.keep = 2048;
   large.heads = 128;
   large.kvHeads = 128;
-  return {m3, bf16, large};
+  Shape ragged = m3;
+  ragged.queryLen = 0;
+  ragged.dtype = "f8E5M2";
+  ragged.headDim = 40;
+  ragged.keep = 512;
+  ragged.heads = 20;
+  ragged.kvHeads = 20;
+  Shape raggedSum = bf16;
+  raggedSum.queryLen = 0;
+  raggedSum.reduce = "sum";
+  return {m3, bf16, large, ragged, raggedSum};
 }
 
 /// The text without the part that stands under the header's name.

@@ -39,6 +39,9 @@ template <class Select>
 WINNOW_DEVICE u64 find_cut(const float *score, i64 score_head_stride,
                            const SelectRow &row,
                            SelectStorage<Select> &storage) {
+  static_assert(Select::kThreads >= kBins, "a lane clears a bin");
+  static_assert(sizeof(SelectStorage<Select>) <= 64 * 1024,
+                "every target has 64 KiB of local memory for a workgroup");
   if (row.block_count <= Select::kTopK)
     return 0;
   const float *scores = scores_of_row<Select>(score, score_head_stride, row);

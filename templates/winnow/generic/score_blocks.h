@@ -148,10 +148,9 @@ score_blocks(const void *keys, i64 key_page_stride, i64 key_token_stride,
       const i32 result = first + i % run, query = task.first_query + i / run;
       if (i / run >= task.queries)
         continue;
-      const i64 row =
-          i64(task.request) * Score::kQueryLen + query / Score::kHeads;
+      const i64 row = task.first_row + query / Score::kHeads;
       const i32 visible =
-          causal_length<Score>(task.length, query / Score::kHeads);
+          causal_length<Score>(task.length, task.rows, query / Score::kHeads);
       if (result < block_count<Score>(visible))
         score[query % Score::kHeads * score_head_stride +
               row * Score::kScoreStride + result] =

@@ -47,11 +47,9 @@ template <class Select> struct SelectStorage {
   i32 tail;
 };
 
+/// The row of uniform rows.
 template <class Select>
 WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
-  static_assert(Select::kThreads >= kBins, "a lane clears a bin");
-  static_assert(sizeof(SelectStorage<Select>) <= 64 * 1024,
-                "every target has 64 KiB of local memory for a workgroup");
   SelectRow row;
   row.row = workgroup_x();
   row.head = workgroup_y();

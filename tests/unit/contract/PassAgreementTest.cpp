@@ -220,7 +220,7 @@ TEST_F(PassAgreement, SelectLoweringRefusesInTheSameWords) {
         auto isMet = [&](const char *name) {
           return runtimeSays(*contract::find(name), collected).empty();
         };
-        // Either takes rows that the other refuses, ragged ones for example.
+        // Either may take what the other refuses.
         bool taken = isMet("winnow_program") &&
                      (isMet("winnow_generic") || isMet("winnow_mfma"));
         bool refused = refuses(

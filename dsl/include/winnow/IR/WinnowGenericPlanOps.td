@@ -33,6 +33,29 @@ def Winnow_GenericScoreTaskOp
   let assemblyFormat = "$seq_lens attr-dict `:` type($seq_lens)";
 }
 
+def Winnow_GenericRaggedTaskOp
+    : Winnow_StageValueOp<"generic_ragged_task", "task"> {
+  let summary = "the same where rows are ragged";
+  let description = [{
+    A group of one request's queries against a chunk of its blocks. The request
+    is searched for in the row offsets; how many groups there are follows from
+    the numbers of rows and requests alone. Of the queries nothing but their
+    extent is asked: rows past it are not scored, whatever the offsets say.
+
+    ```mlir
+    %task = winnow.stage.generic_ragged_task %lens, %cu_seqlens of %q : memref<?xi32>, memref<?xi32>, memref<?x4x64xbf16>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "lengths", [MemRead]>:$seq_lens,
+                       Arg<AnyMemRef, "row offsets", [MemRead]>:$cu_seqlens,
+                       AnyMemRef:$query);
+  let results = (outs Winnow_GenericTask:$task);
+  let assemblyFormat = [{
+    $seq_lens `,` $cu_seqlens `of` $query attr-dict
+    `:` type($seq_lens) `,` type($cu_seqlens) `,` type($query)
+  }];
+}
+
 def Winnow_GenericLoadQueriesOp
     : Winnow_StageValueOp<"generic_load_queries", "queries"> {
   let summary = "decodes the queries of a workgroup into local memory";
@@ -83,6 +106,24 @@ def Winnow_GenericSelectRowOp
   let arguments = (ins Arg<AnyMemRef, "lengths", [MemRead]>:$seq_lens);
   let results = (outs Winnow_GenericRow:$row);
   let assemblyFormat = "$seq_lens attr-dict `:` type($seq_lens)";
+}
+
+def Winnow_GenericSelectRaggedRowOp
+    : Winnow_StageValueOp<"generic_select_ragged_row", "row"> {
+  let summary = "which (row, index head) of ragged rows a workgroup selects for";
+  let description = [{
+    The row's request is searched for in the row offsets.
+
+    ```mlir
+    %row = winnow.stage.generic_select_ragged_row %lens, %cu_seqlens : memref<?xi32>, memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "lengths", [MemRead]>:$seq_lens,
+                       Arg<AnyMemRef, "row offsets", [MemRead]>:$cu_seqlens);
+  let results = (outs Winnow_GenericRow:$row);
+  let assemblyFormat = [{
+    $seq_lens `,` $cu_seqlens attr-dict `:` type($seq_lens) `,` type($cu_seqlens)
+  }];
 }
 
 def Winnow_GenericFindCutOp : Winnow_StageValueOp<"generic_find_cut", "cut"> {
