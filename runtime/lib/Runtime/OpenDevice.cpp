@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Devices by name.
+#include "winnow/Runtime/DeviceApi.h"
+
+#include <charconv>
+#include <dlfcn.h>
+
+using namespace winnow;
+using namespace winnow::runtime;
+
+Module::~Module() = default;
+Device::~Device() = default;
+
+namespace {
+
+constexpr char kSimLibrary[] = "libwinnow_hip_sim.so";
+
+/// The folder of the library or program that this code is in.
+std::string ownFolder() {
+  Dl_info found;
+  if (!dladdr(reinterpret_cast<const void *>(&kSimLibrary), &found) ||
+      !found.dli_fname)
+    return "";
+  const std::string path = found.dli_fname;
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash);
+}
+
+std::vector<std::string> hipLibraries(const DeviceOptions &options) {
+  if (!options.hipLibrary.empty())
+    return {options.hipLibrary};
+  return {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+}
+
+std::vector<std::string> simLibraries(const DeviceOptions &options) {
+  if (!options.simLibrary.empty())
+    return {options.simLibrary};
+  std::vector<std::string> names;
+  if (const std::string folder = ownFolder(); !folder.empty())
+    names = {folder + "/" + kSimLibrary, folder + "/../lib/" + kSimLibrary};
+  names.push_back(kSimLibrary);
+  return names;
+}
+
+} // namespace
+
+std::string runtime::baseArch(const std::string &arch) {
+  return arch.substr(0, arch.find(':'));
+}
+
+bool runtime::runsOn(const std::string &code, const std::string &device) {
+  if (baseArch(code) != baseArch(device))
+    return false;
+  for (size_t at = code.find(':'); at != code.npos;) {
+    const size_t next = code.find(':', at + 1);
+    const std::string feature = code.substr(at, next - at);
+    // ":xnack-" has to be there whole, not as a part of another.
+    if ((device + ":").find(feature + ":") == std::string::npos)
+      return false;
+    at = next;
+  }
+  return true;
+}
+
+Result<std::shared_ptr<Device>>
+runtime::openDevice(const std::string &name, const DeviceOptions &options) {
+  if (name == "auto") {
+    std::vector<std::string> reasons;
+    for (const char *candidate : {"hip:0", "sim:gfx950"}) {
+      Result<std::shared_ptr<Device>> device = openHipDevice(
+          candidate[0] == 'h' ? hipLibraries(options) : simLibraries(options),
+          0, candidate, reasons);
+      if (device)
+        return device;
+      reasons.push_back(device.message());
+    }
+    std::string all;
+    for (const std::string &reason : reasons)
+      all += "\n  " + reason;
+    return Error{"device 'auto': none can be opened:" + all};
+  }
+  if (name == "sim:gfx950")
+    return openHipDevice(simLibraries(options), 0, name);
+  if (name.starts_with("hip:")) {
+    int index = 0;
+    const char *first = name.data() + 4, *last = name.data() + name.size();
+    const auto [end, error] = std::from_chars(first, last, index);
+    if (first != last && error == std::errc() && end == last && index >= 0)
+      return openHipDevice(hipLibraries(options), index, name);
+  }
+  return Error{"device '" + name +
+               "' is unknown; wanted hip:N, sim:gfx950 or auto"};
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Support.h"
+
+#include "winnow/Runtime/ClangCompiler.h"
+
+#include <dlfcn.h>
+
+using namespace winnow;
+using namespace winnow::test;
+
+namespace {
+
+void *library() {
+  static void *handle = dlopen(kHipSim.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return handle;
+}
+
+constexpr char kSource[] = R"hip(
+#define KERNEL extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, 64)))
+KERNEL void add(int *data, long long count, long long step) {
+  long long i = __builtin_amdgcn_workgroup_id_x() * 64ll + __builtin_amdgcn_workitem_id_x();
+  if (i < count)
+    data[i] += (int)step;
+}
+KERNEL void crash(int *data, long long count, long long step) {
+  *(int *)8 = 1;
+}
+)hip";
+
+} // namespace
+
+void *Hooks::symbol(const char *name) const { return dlsym(library(), name); }
+
+std::string Hooks::callText() const {
+  std::string text(calls(nullptr, 0), '\0');
+  calls(text.data(), text.size());
+  text.resize(text.size() - 1);
+  return text;
+}
+
+const Hooks &test::hooks() {
+  static const Hooks hooks = [] {
+    Hooks to{};
+    auto take = [&](auto &function, const char *name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+          to.symbol(name));
+      ASSERT_NE(function, nullptr) << kHipSim << " has no " << name;
+    };
+    take(to.fail, "winnow_hip_sim_fail");
+    take(to.count, "winnow_hip_sim_count");
+    take(to.calls, "winnow_hip_sim_calls");
+    take(to.dropLaunches, "winnow_hip_sim_drop_launches");
+    take(to.setDevices, "winnow_hip_sim_set_devices");
+    take(to.fault, "winnow_hip_sim_fault");
+    take(to.reset, "winnow_hip_sim_reset");
+    return to;
+  }();
+  return hooks;
+}
+
+std::shared_ptr<runtime::Device> HipSimTest::device(const char *name) {
+  auto opened = runtime::openDevice(name, {kHipSim, kHipSim});
+  if (!opened) {
+    ADD_FAILURE() << opened.message();
+    return nullptr;
+  }
+  return *opened;
+}
+
+const std::vector<std::byte> &test::addKernel() {
+  static const std::vector<std::byte> code = [] {
+    auto compiled = runtime::compileWithClang(
+        {"add.hip", "mfma", {"gfx950"}, kSource}, "gfx950");
+    EXPECT_TRUE(compiled) << compiled.message();
+    return compiled ? compiled->code : std::vector<std::byte>();
+  }();
+  return code;
+}
