@@ -157,9 +157,10 @@ static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
                  std::to_string(kMostScratch) + " are simulated"};
   if (info.usesDynamicStack)
     return Error{who + "a dynamic stack is not simulated"};
-  if ((kernel.descriptor.rsrc1 >> 12 & 15) != 0)
-    return Error{who + "it starts with a rounding mode other than to nearest "
-                       "even, which is not simulated"};
+  // COMPUTE_PGM_RSRC2, ENABLE_EXCEPTION_*.
+  if ((kernel.descriptor.rsrc2 >> 24 & 0x7f) != 0)
+    return Error{who + "it asks for traps on float exceptions, which are not "
+                       "simulated"};
   return {};
 }
 

@@ -100,40 +100,39 @@ void flush(ValueType type, LaneBuffer &b) {
     flush64(b.low, b.high);
 }
 
-/// MODE allows denormals of this type in sources (bit 0) or results (bit 1).
-bool keepsDenormals(const Wave &w, ValueType type, bool isResult) {
-  unsigned field = type == ValueType::F32 ? w.mode >> 4 : w.mode >> 6;
-  return field >> (isResult ? 1 : 0) & 1;
-}
-
-template <typename T> T clampUnit(T value, bool dx10) {
-  if (std::isnan(value))
-    return dx10 ? T(0) : value;
-  return value <= T(0) ? T(0) : value > T(1) ? T(1) : value;
-}
-
-template <typename T> T scaleResult(T value, unsigned modifier) {
-  static const T factors[] = {T(1), T(2), T(4), T(0.5)};
-  return modifier ? value * factors[modifier] : value;
+/// mul:2, mul:4, div:2. They are not IEEE operations: -0 becomes +0.
+template <typename T>
+T scaleResult(T value, unsigned modifier, Rounding rounding) {
+  static constexpr int powers[] = {0, 1, 2, -1};
+  return modifier ? exact::scale(value, powers[modifier], rounding) + T(0)
+                  : value;
 }
 
 void modifyResult(Wave &w, const Instruction &in, ValueType type,
                   LaneBuffer &b) {
-  bool dx10 = w.mode & kModeDx10Clamp;
-  if (in.outputModifier && keepsDenormals(w, type, true))
-    return w.stop(in, "an output modifier while MODE keeps denormals, which "
-                      "the hardware leaves undefined");
+  // IEEE mode and denormal results switch them off (CDNA4 ISA, "Output
+  // Modifiers").
+  bool isOff = (w.mode & kModeIeee) || keepsDenormals(w, type, true);
+  unsigned modifier = isOff ? 0 : in.outputModifier;
   for (unsigned l = 0; l < kLanes; ++l) {
     if (type == ValueType::F32) {
-      float v = scaleResult(std::bit_cast<float>(b.low[l]), in.outputModifier);
-      b.low[l] = std::bit_cast<uint32_t>(in.clamp ? clampUnit(v, dx10) : v);
+      float v = scaleResult(std::bit_cast<float>(b.low[l]), modifier,
+                            roundingOf<float>(w));
+      b.low[l] = std::bit_cast<uint32_t>(in.clamp ? clampUnit(w, v) : v);
     } else if (type == ValueType::F16) {
-      float v = scaleResult(halfToFloat(uint16_t(b.low[l])), in.outputModifier);
-      b.low[l] = floatToHalf(in.clamp ? clampUnit(v, dx10) : v);
+      Half scaled{uint16_t(b.low[l])};
+      if (modifier) {
+        // Exact in f32, and +0 for -0; f16 rounds it.
+        float v = scaleResult(halfToFloat(scaled.bits), modifier, {});
+        scaled = exact::convert<Half>(v, roundingOf<Half>(w));
+      }
+      float v = halfToFloat(scaled.bits);
+      b.low[l] = in.clamp ? floatToHalf(clampUnit(w, v)) : scaled.bits;
     } else {
       uint64_t bits = uint64_t(b.high[l]) << 32 | b.low[l];
-      double v = scaleResult(std::bit_cast<double>(bits), in.outputModifier);
-      setLane(b, l, in.clamp ? clampUnit(v, dx10) : v);
+      double v = scaleResult(std::bit_cast<double>(bits), modifier,
+                             roundingOf<double>(w));
+      setLane(b, l, in.clamp ? clampUnit(w, v) : v);
     }
   }
 }

@@ -6,6 +6,7 @@
 #ifndef WINNOW_SIM_LANES_H
 #define WINNOW_SIM_LANES_H
 
+#include "ExactFloat.h"
 #include "Wave.h"
 
 #include <bit>
@@ -13,11 +14,6 @@
 #include <utility>
 
 namespace winnow::sim {
-
-/// An f16 by its bits; arithmetic goes through float or double.
-struct Half {
-  uint16_t bits;
-};
 
 template <typename T> constexpr ValueType typeOf() {
   if constexpr (std::is_same_v<T, float>)
@@ -144,6 +140,66 @@ constexpr Operation vectorOp(const char *name, uint32_t flags = 0) {
     unsigned i = 0;
     ((op.sources[i++] = typeOf<A>()), ...);
   });
+  return op;
+}
+
+/// MODE keeps denormals of this type in sources or in results.
+inline bool keepsDenormals(const Wave &w, ValueType type, bool isResult) {
+  bool isSingle = type == ValueType::F32 || type == ValueType::PackedF32;
+  return w.mode >> (isSingle ? 4 : 6) >> (isResult ? 1 : 0) & 1;
+}
+/// Instructions that move or test bits see denormals in every mode.
+class KeepDenormals {
+public:
+  explicit KeepDenormals(Wave &w) : wave(w), mode(w.mode) {
+    w.setMode(mode | kModeDenorm32 | kModeDenorm16_64);
+  }
+  ~KeepDenormals() { wave.setMode(mode); }
+  KeepDenormals(const KeepDenormals &) = delete;
+  KeepDenormals &operator=(const KeepDenormals &) = delete;
+
+private:
+  Wave &wave;
+  uint32_t mode;
+};
+
+/// The clamp bit of a float result.
+template <typename T> T clampUnit(const Wave &w, T value) {
+  if (value != value)
+    return w.mode & kModeDx10Clamp ? T(0) : value;
+  return value <= T(0) ? T(0) : value > T(1) ? T(1) : value;
+}
+
+/// How MODE rounds results of a type.
+template <typename T> Rounding roundingOf(const Wave &w) {
+  bool isSingle = std::is_same_v<T, float>;
+  return {RoundingMode(w.mode >> (isSingle ? 0 : 2) & 3),
+          std::is_same_v<T, Half> && (w.mode & kModeFp16Overflow)};
+}
+
+/// Fn does the work in the usual mode, on the host's float units; Rounded, with
+/// the rounding before Fn's operands, in every other one.
+template <auto Fn, auto Rounded>
+void roundedLanes(Wave &w, const Instruction &in) {
+  if (w.plainRounding) [[likely]]
+    return lanes<Fn>(w, in);
+  using S = Signature<decltype(Fn)>;
+  S::with([&]<typename R, typename... A>() {
+    LaneBuffer buffers[sizeof...(A)];
+    LaneBuffer out;
+    Rounding rounding = roundingOf<R>(w);
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      LaneView views[] = {source<A>(w, in, I, buffers[I])...};
+      for (unsigned l = 0; l < kLanes; ++l)
+        setLane<R>(out, l, R(Rounded(rounding, laneValue<A>(views[I], l)...)));
+    }(std::index_sequence_for<A...>());
+    result<R>(w, in, out);
+  });
+}
+template <auto Fn, auto Rounded>
+constexpr Operation roundedOp(const char *name, uint32_t flags = 0) {
+  Operation op = vectorOp<Fn>(name, flags);
+  op.handler = &roundedLanes<Fn, Rounded>;
   return op;
 }
 

@@ -86,8 +86,10 @@ void setField(Wave &w, const Instruction &in, uint32_t value) {
     return w.stop(in, "a write of hardware register " +
                           std::to_string(field.id) + " is not simulated");
   uint32_t mask = field.mask() << field.offset;
-  if (!w.setMode((w.mode & ~mask) | (value << field.offset & mask)))
-    w.stop(in, "a rounding mode other than to nearest even is not simulated");
+  w.setMode((w.mode & ~mask) | (value << field.offset & mask));
+  if (w.mode & kModeTraps)
+    w.stop(in,
+           "it asks for traps on float exceptions, which are not simulated");
 }
 void setRegister(Wave &w, const Instruction &in) {
   setField(w, in, w.sgpr[in.destination.index]);

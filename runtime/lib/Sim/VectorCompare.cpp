@@ -51,6 +51,7 @@ template <typename T> uint32_t classOf(T bits, int exponentBits) {
 
 template <typename T, typename Bits, int ExponentBits, bool WritesExec>
 void compareClass(Wave &w, const Instruction &in) {
+  KeepDenormals keep(w);
   LaneBuffer buffers[2];
   LaneView a = source<T>(w, in, 0, buffers[0]);
   LaneView b = source<uint32_t>(w, in, 1, buffers[1]);

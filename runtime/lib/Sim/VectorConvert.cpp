@@ -21,10 +21,13 @@ template <typename I, typename F> I saturating(F value) {
                      : I(d);
 }
 
-float quietNarrow(double x) {
-  float r = float(x);
-  return r;
-}
+/// From an integer or another float, as MODE rounds; see roundedOp.
+template <typename To>
+constexpr auto integerRounded =
+    [](Rounding r, auto v) { return exact::fromInteger<To>(v, r); };
+template <typename To>
+constexpr auto floatRounded =
+    [](Rounding r, auto v) { return exact::convert<To>(v, r); };
 
 uint32_t packHalves(uint16_t low, uint16_t high) {
   return uint32_t(high) << 16 | low;
@@ -76,9 +79,24 @@ template <unsigned Format> void unpackFp8(Wave &w, const Instruction &in) {
   commit(w, in.destination.index + 1, out.high, w.exec());
 }
 
+/// What AMD's documents do not say about other modes is not guessed.
+template <auto Fn> void nearestEvenOnly(Wave &w, const Instruction &in) {
+  if (!w.plainRounding)
+    return w.stop(in, "its rounding while MODE asks for another one than to "
+                      "nearest even is not documented");
+  lanes<Fn>(w, in);
+}
+template <auto Fn> constexpr Operation nearestEvenOp(const char *name) {
+  Operation op = vectorOp<Fn>(name);
+  op.handler = &nearestEvenOnly<Fn>;
+  return op;
+}
+
 const Operation table[] = {
-    vectorOp<[](int32_t a) { return float(a); }>("v_cvt_f32_i32"),
-    vectorOp<[](uint32_t a) { return float(a); }>("v_cvt_f32_u32"),
+    roundedOp<[](int32_t a) { return float(a); }, integerRounded<float>>(
+        "v_cvt_f32_i32"),
+    roundedOp<[](uint32_t a) { return float(a); }, integerRounded<float>>(
+        "v_cvt_f32_u32"),
     vectorOp<[](float a) { return saturating<uint32_t>(a); }>("v_cvt_u32_f32"),
     vectorOp<[](float a) { return saturating<int32_t>(a); }>("v_cvt_i32_f32"),
     vectorOp<[](float a) {
@@ -90,7 +108,8 @@ const Operation table[] = {
     vectorOp<[](uint32_t a) { return double(a); }>("v_cvt_f64_u32"),
     vectorOp<[](double a) { return saturating<int32_t>(a); }>("v_cvt_i32_f64"),
     vectorOp<[](double a) { return saturating<uint32_t>(a); }>("v_cvt_u32_f64"),
-    vectorOp<[](double a) { return quietNarrow(a); }>("v_cvt_f32_f64"),
+    roundedOp<[](double a) { return float(a); }, floatRounded<float>>(
+        "v_cvt_f32_f64"),
     vectorOp<[](float a) { return double(a); }>("v_cvt_f64_f32"),
     vectorOp<[](uint32_t a) { return float(a & 0xff); }>("v_cvt_f32_ubyte0"),
     vectorOp<[](uint32_t a) { return float(a >> 8 & 0xff); }>(
@@ -98,19 +117,22 @@ const Operation table[] = {
     vectorOp<[](uint32_t a) { return float(a >> 16 & 0xff); }>(
         "v_cvt_f32_ubyte2"),
     vectorOp<[](uint32_t a) { return float(a >> 24); }>("v_cvt_f32_ubyte3"),
-    vectorOp<[](float a) { return Half{floatToHalf(a)}; }>("v_cvt_f16_f32"),
+    roundedOp<[](float a) { return Half{floatToHalf(a)}; }, floatRounded<Half>>(
+        "v_cvt_f16_f32"),
     vectorOp<[](Half a) { return halfToFloat(a.bits); }>("v_cvt_f32_f16"),
-    vectorOp<[](uint16_t a) { return Half{floatToHalf(a)}; }>("v_cvt_f16_u16"),
-    vectorOp<[](int16_t a) { return Half{floatToHalf(a)}; }>("v_cvt_f16_i16"),
+    roundedOp<[](uint16_t a) { return Half{floatToHalf(a)}; },
+              integerRounded<Half>>("v_cvt_f16_u16"),
+    roundedOp<[](int16_t a) { return Half{floatToHalf(a)}; },
+              integerRounded<Half>>("v_cvt_f16_i16"),
     vectorOp<[](Half a) { return saturating<uint16_t>(halfToFloat(a.bits)); }>(
         "v_cvt_u16_f16"),
     vectorOp<[](Half a) { return saturating<int16_t>(halfToFloat(a.bits)); }>(
         "v_cvt_i16_f16"),
     vectorOp<[](uint16_t a) { return bfloatToFloat(a); }>("v_cvt_f32_bf16"),
-    vectorOp<[](float a, float b) {
+    nearestEvenOp<[](float a, float b) {
       return packHalves(floatToBfloat(a), floatToBfloat(b));
     }>("v_cvt_pk_bf16_f32"),
-    vectorOp<[](float a, float b) {
+    nearestEvenOp<[](float a, float b) {
       return packHalves(floatToHalf(a), floatToHalf(b));
     }>("v_cvt_pk_f16_f32"),
     vectorOp<[](float a, float b) {

@@ -37,6 +37,12 @@ double fractOf(double x) {
          : std::isinf(x) ? std::bit_cast<double>(0x7ff8000000000000ull)
                          : std::fmin(x - std::floor(x), 0x1.fffffffffffffp-1);
 }
+template <typename T> T fractOf(Rounding r, T x) {
+  if (!std::isfinite(x))
+    return fractOf(x);
+  T belowOne = std::nextafter(T(1), T(0));
+  return std::fmin(exact::add(x, T(-std::floor(x)), r), belowOne);
+}
 
 template <typename T> int frexpExponent(T x) {
   int e = 0;
@@ -114,14 +120,10 @@ template <typename T> void divFmasHandler(Wave &w, const Instruction &in) {
   for (unsigned l = 0; l < kLanes; ++l) {
     T x = laneValue<T>(a, l), y = laneValue<T>(b, l);
     T addend = laneValue<T>(c, l);
-    T r = fmaOf(x, y, addend);
-    if (vcc >> l & 1) {
-      // One rounding, of the scaled sum.
-      using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
-      Wide sum = std::fma(Wide(x), Wide(y), Wide(addend));
-      r = T(std::ldexp(sum, std::fabs(addend) >= T(1) ? step : -step));
-    }
-    setLane(out, l, r);
+    // One rounding, of the scaled sum. The addend is the quotient's estimate:
+    // its size says which way it was scaled.
+    int scale = !(vcc >> l & 1) ? 0 : std::fabs(addend) >= T(2) ? step : -step;
+    setLane(out, l, exact::fma(x, y, addend, roundingOf<T>(w), scale));
   }
   result<T>(w, in, out);
 }
@@ -131,6 +133,27 @@ constexpr Operation ternary(const char *name, Handler handler,
   ValueType t = typeOf<T>();
   return {name, handler, InstructionClass::Valu, t, {t, t, t}, flags};
 }
+
+/// The same in any rounding mode; see roundedOp.
+constexpr auto addRounded = [](Rounding r, auto a, auto b) {
+  return exact::add(a, b, r);
+};
+constexpr auto subRounded = [](Rounding r, float a, float b) {
+  return exact::add(a, -b, r);
+};
+constexpr auto subrevRounded = [](Rounding r, float a, float b) {
+  return exact::add(b, -a, r);
+};
+constexpr auto mulRounded = [](Rounding r, auto a, auto b) {
+  return exact::multiply(a, b, r);
+};
+constexpr auto fmaRounded = [](Rounding r, auto a, auto b, auto c) {
+  return exact::fma(a, b, c, r);
+};
+constexpr auto ldexpRounded = [](Rounding r, auto x, int32_t n) {
+  return exact::scale(x, n, r);
+};
+constexpr auto fractRounded = [](Rounding r, auto x) { return fractOf(r, x); };
 
 constexpr auto addF32 = [](float a, float b) { return addOf(a, b); };
 constexpr auto subF32 = [](float a, float b) { return addOf(a, -b); };
@@ -155,17 +178,21 @@ template <bool Ieee>
 constexpr auto med3Fn =
     [](float a, float b, float c) { return med3Of<Ieee>(a, b, c); };
 const Operation table[] = {
-    vectorOp<addF32>("v_add_f32"),
-    vectorOp<subF32>("v_sub_f32"),
-    vectorOp<subrevF32>("v_subrev_f32"),
-    vectorOp<[](float a, float b) { return mulOf(a, b); }>("v_mul_f32"),
-    vectorOp<[](float a, float b) {
+    roundedOp<addF32, addRounded>("v_add_f32"),
+    roundedOp<subF32, subRounded>("v_sub_f32"),
+    roundedOp<subrevF32, subrevRounded>("v_subrev_f32"),
+    roundedOp<[](float a, float b) { return mulOf(a, b); }, mulRounded>(
+        "v_mul_f32"),
+    roundedOp<[](float a, float b) {
       return a == 0 || b == 0 ? 0.0f : mulOf(a, b);
-    }>("v_mul_legacy_f32"),
-    vectorOp<fmaF32>("v_fma_f32"),
-    vectorOp<fmaF32>("v_fmac_f32", kAccumulates),
-    vectorOp<fmaF32>("v_fmamk_f32"),
-    vectorOp<fmaF32>("v_fmaak_f32"),
+    },
+              [](Rounding r, float a, float b) {
+                return a == 0 || b == 0 ? 0.0f : exact::multiply(a, b, r);
+              }>("v_mul_legacy_f32"),
+    roundedOp<fmaF32, fmaRounded>("v_fma_f32"),
+    roundedOp<fmaF32, fmaRounded>("v_fmac_f32", kAccumulates),
+    roundedOp<fmaF32, fmaRounded>("v_fmamk_f32"),
+    roundedOp<fmaF32, fmaRounded>("v_fmaak_f32"),
     ieeeOp<maxFn<float, true>, maxFn<float, false>>("v_max_f32"),
     ieeeOp<minFn<float, true>, minFn<float, false>>("v_min_f32"),
     ieeeOp<max3Fn<true>, max3Fn<false>>("v_max3_f32"),
@@ -185,7 +212,7 @@ const Operation table[] = {
         "v_rndne_f32"),
     vectorOp<[](float x) { return x != x ? quiet(x) : std::floor(x); }>(
         "v_floor_f32"),
-    vectorOp<[](float x) { return fractOf(x); }>("v_fract_f32"),
+    roundedOp<[](float x) { return fractOf(x); }, fractRounded>("v_fract_f32"),
     vectorOp<transcendental<[](double x) { return std::exp2(x); }>>(
         "v_exp_f32"),
     vectorOp<transcendental<[](double x) { return std::log2(x); }>>(
@@ -204,19 +231,22 @@ const Operation table[] = {
     }>>("v_cos_f32"),
     vectorOp<[](float x) { return frexpExponent(x); }>("v_frexp_exp_i32_f32"),
     vectorOp<[](float x) { return frexpMantissa(x); }>("v_frexp_mant_f32"),
-    vectorOp<[](float x, int32_t n) {
+    roundedOp<[](float x, int32_t n) {
       return x != x ? quiet(x) : std::ldexp(x, n);
-    }>("v_ldexp_f32"),
+    },
+              ldexpRounded>("v_ldexp_f32"),
     vectorOp<[](float q, float d, float n) { return divFixup(q, d, n); }>(
         "v_div_fixup_f32"),
     ternary<float>("v_div_scale_f32", divScaleHandler<float>,
                    kScalarDestination),
     ternary<float>("v_div_fmas_f32", divFmasHandler<float>),
 
-    vectorOp<[](double a, double b) { return addOf(a, b); }>("v_add_f64"),
-    vectorOp<[](double a, double b) { return mulOf(a, b); }>("v_mul_f64"),
-    vectorOp<fmaF64>("v_fma_f64"),
-    vectorOp<fmaF64>("v_fmac_f64", kAccumulates),
+    roundedOp<[](double a, double b) { return addOf(a, b); }, addRounded>(
+        "v_add_f64"),
+    roundedOp<[](double a, double b) { return mulOf(a, b); }, mulRounded>(
+        "v_mul_f64"),
+    roundedOp<fmaF64, fmaRounded>("v_fma_f64"),
+    roundedOp<fmaF64, fmaRounded>("v_fmac_f64", kAccumulates),
     ieeeOp<maxFn<double, true>, maxFn<double, false>>("v_max_f64"),
     ieeeOp<minFn<double, true>, minFn<double, false>>("v_min_f64"),
     vectorOp<[](double x) { return x != x ? quiet(x) : std::trunc(x); }>(
@@ -227,12 +257,13 @@ const Operation table[] = {
         "v_rndne_f64"),
     vectorOp<[](double x) { return x != x ? quiet(x) : std::floor(x); }>(
         "v_floor_f64"),
-    vectorOp<[](double x) { return fractOf(x); }>("v_fract_f64"),
+    roundedOp<[](double x) { return fractOf(x); }, fractRounded>("v_fract_f64"),
     vectorOp<[](double x) { return frexpExponent(x); }>("v_frexp_exp_i32_f64"),
     vectorOp<[](double x) { return frexpMantissa(x); }>("v_frexp_mant_f64"),
-    vectorOp<[](double x, int32_t n) {
+    roundedOp<[](double x, int32_t n) {
       return x != x ? quiet(x) : std::ldexp(x, n);
-    }>("v_ldexp_f64"),
+    },
+              ldexpRounded>("v_ldexp_f64"),
     vectorOp<[](double q, double d, double n) { return divFixup(q, d, n); }>(
         "v_div_fixup_f64"),
     vectorOp<[](double x) { return x != x ? quiet(x) : 1 / x; }>("v_rcp_f64"),

@@ -31,6 +31,24 @@ Half fmaHalf(Half a, Half b, Half c) {
 
 namespace {
 
+/// The same in any rounding mode; see roundedOp.
+Half negated(Half v) { return {uint16_t(v.bits ^ 0x8000)}; }
+constexpr auto addRounded = [](Rounding r, Half a, Half b) {
+  return exact::add(a, b, r);
+};
+constexpr auto subRounded = [](Rounding r, Half a, Half b) {
+  return exact::add(a, negated(b), r);
+};
+constexpr auto subrevRounded = [](Rounding r, Half a, Half b) {
+  return exact::add(b, negated(a), r);
+};
+constexpr auto mulRounded = [](Rounding r, Half a, Half b) {
+  return exact::multiply(a, b, r);
+};
+constexpr auto fmaRounded = [](Rounding r, Half a, Half b, Half c) {
+  return exact::fma(a, b, c, r);
+};
+
 template <bool Ieee>
 constexpr auto maxHalf =
     [](Half a, Half b) { return toHalf(maxOf<Ieee>(half(a), half(b))); };
@@ -69,16 +87,16 @@ using u16 = uint16_t;
 using i16 = int16_t;
 
 const Operation table[] = {
-    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(a), half(b))); }>(
-        "v_add_f16"),
-    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(a), -half(b))); }>(
-        "v_sub_f16"),
-    vectorOp<[](Half a, Half b) { return toHalf(addOf(half(b), -half(a))); }>(
-        "v_subrev_f16"),
-    vectorOp<[](Half a, Half b) { return toHalf(mulOf(half(a), half(b))); }>(
-        "v_mul_f16"),
-    vectorOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); }>(
-        "v_fma_f16", kKeepsOtherHalf),
+    roundedOp<[](Half a, Half b) { return toHalf(addOf(half(a), half(b))); },
+              addRounded>("v_add_f16"),
+    roundedOp<[](Half a, Half b) { return toHalf(addOf(half(a), -half(b))); },
+              subRounded>("v_sub_f16"),
+    roundedOp<[](Half a, Half b) { return toHalf(addOf(half(b), -half(a))); },
+              subrevRounded>("v_subrev_f16"),
+    roundedOp<[](Half a, Half b) { return toHalf(mulOf(half(a), half(b))); },
+              mulRounded>("v_mul_f16"),
+    roundedOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); },
+              fmaRounded>("v_fma_f16", kKeepsOtherHalf),
     ieeeOp<maxHalf<true>, maxHalf<false>>("v_max_f16"),
     ieeeOp<minHalf<true>, minHalf<false>>("v_min_f16"),
     ieeeOp<max3Half<true>, max3Half<false>>("v_max3_f16", kKeepsOtherHalf),
@@ -93,11 +111,9 @@ const Operation table[] = {
     vectorOp<ofHalf<[](double x) { return std::ceil(x); }>>("v_ceil_f16"),
     vectorOp<ofHalf<[](double x) { return std::trunc(x); }>>("v_trunc_f16"),
     vectorOp<ofHalf<[](double x) { return std::nearbyint(x); }>>("v_rndne_f16"),
-    vectorOp<[](Half x, i16 n) {
-      float v = half(x);
-      return v != v ? toHalf(quiet(v))
-                    : Half{doubleToHalf(std::ldexp(double(v), n))};
-    }>("v_ldexp_f16"),
+    roundedOp<[](Half x, i16 n) { return exact::scale(x, n, Rounding()); },
+              [](Rounding r, Half x, i16 n) { return exact::scale(x, n, r); }>(
+        "v_ldexp_f16"),
     vectorOp<[](Half q, Half d, Half n) {
       return toHalf(divFixup(half(q), half(d), half(n)));
     }>("v_div_fixup_f16", kKeepsOtherHalf),

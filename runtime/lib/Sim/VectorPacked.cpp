@@ -43,36 +43,65 @@ template <typename T> T fromBits(uint16_t bits) {
   return std::bit_cast<T>(bits);
 }
 
-/// Fn works on one 16-bit lane.
-template <auto Fn> void packed16(Wave &w, const Instruction &in) {
+void flushHalf(uint16_t &bits) {
+  if (!(bits & 0x7c00))
+    bits &= 0x8000;
+}
+void flushSingle(uint32_t &bits) {
+  if (!(bits & 0x7f800000))
+    bits &= 0x80000000;
+}
+
+/// Fn works on one 16-bit lane; Rounded too, in the modes that round otherwise.
+template <auto Fn, auto Rounded = Fn>
+void packed16(Wave &w, const Instruction &in) {
   using S = Signature<decltype(Fn)>;
   S::with([&]<typename R, typename... A>() {
     constexpr bool isHalf = std::is_same_v<R, Half>;
-    if (isHalf && !w.plainFloat)
-      return w.stop(in, "packed f16 with flushed denormals is not simulated");
-    if (in.clamp)
-      return w.stop(in, "clamp of a packed result is not simulated");
+    constexpr bool rounds = !std::is_same_v<decltype(Fn), decltype(Rounded)>;
+    if (in.clamp && !isHalf)
+      return w.stop(in, "clamp of a packed integer is not simulated");
     Halves sources[sizeof...(A)];
     for (unsigned i = 0; i < sizeof...(A); ++i) {
       if (!isHalf && (in.source[i].negate || in.source[i].negateHigh))
         return w.stop(in, "neg of a packed integer is not simulated");
       readHalves(w, in, i, isHalf, sources[i]);
+      if (isHalf && !keepsDenormals(w, ValueType::F16, false))
+        for (unsigned l = 0; l < kLanes; ++l) {
+          flushHalf(sources[i].low[l]);
+          flushHalf(sources[i].high[l]);
+        }
     }
+    const bool flushes = isHalf && !keepsDenormals(w, ValueType::F16, true);
+    const bool isPlain = !rounds || w.plainRounding;
+    const Rounding rounding = roundingOf<Half>(w);
+    auto compute = [&](auto... operands) {
+      uint16_t bits;
+      if constexpr (rounds)
+        bits = std::bit_cast<uint16_t>(
+            isPlain ? R(Fn(operands...)) : R(Rounded(rounding, operands...)));
+      else
+        bits = std::bit_cast<uint16_t>(R(Fn(operands...)));
+      if (isHalf && in.clamp)
+        bits = floatToHalf(clampUnit(w, halfToFloat(bits)));
+      if (flushes)
+        flushHalf(bits);
+      return bits;
+    };
     LaneBuffer out;
     [&]<size_t... I>(std::index_sequence<I...>) {
       for (unsigned l = 0; l < kLanes; ++l) {
-        uint16_t low =
-            std::bit_cast<uint16_t>(R(Fn(fromBits<A>(sources[I].low[l])...)));
-        uint16_t high =
-            std::bit_cast<uint16_t>(R(Fn(fromBits<A>(sources[I].high[l])...)));
+        uint16_t low = compute(fromBits<A>(sources[I].low[l])...);
+        uint16_t high = compute(fromBits<A>(sources[I].high[l])...);
         out.low[l] = uint32_t(high) << 16 | low;
       }
     }(std::index_sequence_for<A...>());
     commit(w, in.destination.index, out.low, w.exec());
   });
 }
-template <auto Fn> constexpr Operation packedOp(const char *name) {
-  Operation op{name, &packed16<Fn>, InstructionClass::Valu};
+template <auto Fn, auto Rounded = Fn>
+constexpr Operation packedOp(const char *name) {
+  Operation op{name, &packed16<Fn, Rounded>, InstructionClass::Valu};
   op.flags = kPacked;
   Signature<decltype(Fn)>::with([&]<typename R, typename... A>() {
     constexpr ValueType t =
@@ -104,30 +133,49 @@ void readPairs(Wave &w, const Instruction &in, unsigned which, LaneBuffer &b) {
   std::fill(b.high, b.high + kLanes,
             uint32_t(s.highOfHigh ? value >> 32 : value) ^ flipHigh);
 }
-template <auto Fn> void packed32(Wave &w, const Instruction &in) {
+template <auto Fn, auto Rounded> void packed32(Wave &w, const Instruction &in) {
   using S = Signature<decltype(Fn)>;
   S::with([&]<typename R, typename... A>() {
-    if (!w.plainFloat)
-      return w.stop(in, "packed f32 with flushed denormals is not simulated");
-    if (in.clamp)
-      return w.stop(in, "clamp of a packed result is not simulated");
     LaneBuffer sources[sizeof...(A)], out;
-    for (unsigned i = 0; i < sizeof...(A); ++i)
+    for (unsigned i = 0; i < sizeof...(A); ++i) {
       readPairs(w, in, i, sources[i]);
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      for (unsigned l = 0; l < kLanes; ++l) {
-        out.low[l] = std::bit_cast<uint32_t>(
-            R(Fn(std::bit_cast<A>(sources[I].low[l])...)));
-        out.high[l] = std::bit_cast<uint32_t>(
-            R(Fn(std::bit_cast<A>(sources[I].high[l])...)));
+      if (!keepsDenormals(w, ValueType::F32, false))
+        for (unsigned l = 0; l < kLanes; ++l) {
+          flushSingle(sources[i].low[l]);
+          flushSingle(sources[i].high[l]);
+        }
+    }
+    auto forEach = [&](auto compute) {
+      [&]<size_t... I>(std::index_sequence<I...>) {
+        for (unsigned l = 0; l < kLanes; ++l) {
+          out.low[l] = std::bit_cast<uint32_t>(
+              R(compute(std::bit_cast<A>(sources[I].low[l])...)));
+          out.high[l] = std::bit_cast<uint32_t>(
+              R(compute(std::bit_cast<A>(sources[I].high[l])...)));
+        }
+      }(std::index_sequence_for<A...>());
+    };
+    const Rounding rounding = roundingOf<float>(w);
+    if (w.plainRounding)
+      forEach(Fn);
+    else
+      forEach([&](auto... operands) { return Rounded(rounding, operands...); });
+    const bool flushes = !keepsDenormals(w, ValueType::F32, true);
+    for (uint32_t *half : {out.low, out.high})
+      for (unsigned l = 0; (in.clamp || flushes) && l < kLanes; ++l) {
+        if (in.clamp)
+          half[l] = std::bit_cast<uint32_t>(
+              clampUnit(w, std::bit_cast<float>(half[l])));
+        if (flushes)
+          flushSingle(half[l]);
       }
-    }(std::index_sequence_for<A...>());
     commit(w, in.destination.index, out.low, w.exec());
     commit(w, in.destination.index + 1, out.high, w.exec());
   });
 }
-template <auto Fn> constexpr Operation packed32Op(const char *name) {
-  Operation op{name, &packed32<Fn>, InstructionClass::Valu};
+template <auto Fn, auto Rounded>
+constexpr Operation packed32Op(const char *name) {
+  Operation op{name, &packed32<Fn, Rounded>, InstructionClass::Valu};
   op.flags = kPacked;
   op.result = ValueType::PackedF32;
   Signature<decltype(Fn)>::with([&]<typename R, typename... A>() {
@@ -141,8 +189,17 @@ template <auto Fn> constexpr Operation packed32Op(const char *name) {
 float readMixed(Wave &w, const Operand &s, unsigned lane) {
   uint32_t bits =
       s.kind == Operand::Kind::Vgpr ? w.row(s.index)[lane] : readScalar32(w, s);
-  float v = s.highOfHigh ? halfToFloat(uint16_t(s.highHalf ? bits >> 16 : bits))
-                         : std::bit_cast<float>(bits);
+  float v;
+  if (s.highOfHigh) {
+    uint16_t half = uint16_t(s.highHalf ? bits >> 16 : bits);
+    if (!keepsDenormals(w, ValueType::F16, false))
+      flushHalf(half);
+    v = halfToFloat(half);
+  } else {
+    if (!keepsDenormals(w, ValueType::F32, false))
+      flushSingle(bits);
+    v = std::bit_cast<float>(bits);
+  }
   uint32_t raw = std::bit_cast<uint32_t>(v);
   if (s.negateHigh)
     raw &= 0x7fffffff;
@@ -152,8 +209,6 @@ float readMixed(Wave &w, const Operand &s, unsigned lane) {
 }
 enum class MixResult { F32, Low, High };
 template <MixResult Kind> void fmaMix(Wave &w, const Instruction &in) {
-  if (!w.plainFloat)
-    return w.stop(in, "a mixed fma with flushed denormals is not simulated");
   for (const Operand &s : in.source)
     if (s.kind == Operand::Kind::Constant && s.highOfHigh)
       return w.stop(in, "a constant as f16 of a mixed fma is not simulated");
@@ -162,15 +217,26 @@ template <MixResult Kind> void fmaMix(Wave &w, const Instruction &in) {
   for (unsigned l = 0; l < kLanes; ++l) {
     float a = readMixed(w, in.source[0], l), b = readMixed(w, in.source[1], l),
           c = readMixed(w, in.source[2], l);
-    float r = canonical(std::fma(a, b, c), a != a || b != b || c != c);
+    float r = w.plainRounding
+                  ? canonical(std::fma(a, b, c), a != a || b != b || c != c)
+                  : exact::fma(a, b, c, roundingOf<float>(w));
     if (in.clamp)
-      r = r > 0 ? std::fmin(r, 1.0f) : 0.0f;
-    if (Kind == MixResult::F32)
+      r = clampUnit(w, r);
+    if (Kind == MixResult::F32) {
       out.low[l] = std::bit_cast<uint32_t>(r);
-    else if (Kind == MixResult::Low)
-      out.low[l] = (old[l] & 0xffff0000) | floatToHalf(r);
-    else
-      out.low[l] = (old[l] & 0xffff) | uint32_t(floatToHalf(r)) << 16;
+      if (!keepsDenormals(w, ValueType::F32, true))
+        flushSingle(out.low[l]);
+      continue;
+    }
+    // The sum is an f32 before it is an f16: two roundings.
+    uint16_t half = w.plainRounding
+                        ? floatToHalf(r)
+                        : exact::convert<Half>(r, roundingOf<Half>(w)).bits;
+    if (!keepsDenormals(w, ValueType::F16, true))
+      flushHalf(half);
+    out.low[l] = Kind == MixResult::Low
+                     ? (old[l] & 0xffff0000) | half
+                     : (old[l] & 0xffff) | uint32_t(half) << 16;
   }
   commit(w, in.destination.index, out.low, w.exec());
 }
@@ -226,6 +292,17 @@ constexpr Operation packedIeeeOp(const char *name) {
   return op;
 }
 
+/// In the modes that do not round to nearest even.
+constexpr auto addRounded = [](Rounding r, auto a, auto b) {
+  return exact::add(a, b, r);
+};
+constexpr auto mulRounded = [](Rounding r, auto a, auto b) {
+  return exact::multiply(a, b, r);
+};
+constexpr auto fmaRounded = [](Rounding r, auto a, auto b, auto c) {
+  return exact::fma(a, b, c, r);
+};
+
 const Operation table[] = {
     packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_u16"),
     packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_i16"),
@@ -249,23 +326,28 @@ const Operation table[] = {
     packedOp<[](i16 a, i16 b) { return std::min(a, b); }>("v_pk_min_i16"),
     packedOp<[](Half a, Half b) {
       return h(canonical(f(a) + f(b), std::isnan(f(a)) || std::isnan(f(b))));
-    }>("v_pk_add_f16"),
+    },
+             addRounded>("v_pk_add_f16"),
     packedOp<[](Half a, Half b) {
       return h(canonical(f(a) * f(b), std::isnan(f(a)) || std::isnan(f(b))));
-    }>("v_pk_mul_f16"),
-    packedOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); }>(
-        "v_pk_fma_f16"),
+    },
+             mulRounded>("v_pk_mul_f16"),
+    packedOp<[](Half a, Half b, Half c) { return fmaHalf(a, b, c); },
+             fmaRounded>("v_pk_fma_f16"),
     packedIeeeOp<maxHalf<true>, maxHalf<false>>("v_pk_max_f16"),
     packedIeeeOp<minHalf<true>, minHalf<false>>("v_pk_min_f16"),
     packed32Op<[](float a, float b) {
       return canonical(a + b, a != a || b != b);
-    }>("v_pk_add_f32"),
+    },
+               addRounded>("v_pk_add_f32"),
     packed32Op<[](float a, float b) {
       return canonical(a * b, a != a || b != b);
-    }>("v_pk_mul_f32"),
+    },
+               mulRounded>("v_pk_mul_f32"),
     packed32Op<[](float a, float b, float c) {
       return canonical(std::fma(a, b, c), a != a || b != b || c != c);
-    }>("v_pk_fma_f32"),
+    },
+               fmaRounded>("v_pk_fma_f32"),
     mixOp("v_fma_mix_f32", &fmaMix<MixResult::F32>),
     mixOp("v_fma_mixlo_f16", &fmaMix<MixResult::Low>),
     mixOp("v_fma_mixhi_f16", &fmaMix<MixResult::High>),

@@ -37,6 +37,9 @@ enum ModeBits : uint32_t {
   kModeDenorm16_64 = 3u << 6,
   kModeDx10Clamp = 1u << 8,
   kModeIeee = 1u << 9,
+  /// Exceptions that would trap.
+  kModeTraps = 0x1ffu << 12,
+  kModeFp16Overflow = 1u << 23,
 };
 
 /// Windows of the flat address space that mean LDS and scratch, as the ROCm
@@ -71,9 +74,10 @@ struct Wave {
   uint32_t *vgprs = nullptr;
   alignas(8) uint32_t sgpr[kScalarRegisters] = {};
   bool scc = false;
-  /// Rounding is to nearest even and denormals are kept: the usual mode, which
-  /// the host's arithmetic does by itself.
+  /// The usual mode, which the host's arithmetic does by itself: denormals are
+  /// kept; results are rounded to nearest even and overflow to infinity.
   bool plainFloat = true;
+  bool plainRounding = true;
   WaveState state = WaveState::Running;
   uint8_t index = 0;
   uint32_t mode = 0;
@@ -110,12 +114,12 @@ struct Wave {
     group->fault = std::move(what);
   }
 
-  /// Takes a MODE value; false when the simulator cannot round that way.
-  bool setMode(uint32_t value) {
+  void setMode(uint32_t value) {
     mode = value;
     plainFloat = (value & (kModeDenorm32 | kModeDenorm16_64)) ==
                  (kModeDenorm32 | kModeDenorm16_64);
-    return (value & (kModeRound32 | kModeRound16_64)) == 0;
+    plainRounding =
+        !(value & (kModeRound32 | kModeRound16_64 | kModeFp16Overflow));
   }
 };
 

@@ -296,7 +296,7 @@ TEST(Vector, OutputModifiersAndClamp) {
   in[66] = bitsOf(1);
   std::string body = loadInputs(1, 2) +
                      "  v_add_f32 v20, v1, v2 clamp\n"
-                     "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0\n"
+                     "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 6), 0x10\n"
                      "  v_add_f32 v21, v1, v2 mul:4\n"
                      "  v_mul_f32 v22, v1, v2 div:2\n" +
                      storeOutputs(20, 3);
