@@ -76,7 +76,12 @@ template <bool Ieee, typename T> T minOf(T a, T b) {
 template <bool Ieee> float med3Of(float a, float b, float c) {
   if (a != a || b != b || c != c)
     return minOf<Ieee>(minOf<Ieee>(a, b), c);
-  return maxOf<Ieee>(minOf<Ieee>(a, b), minOf<Ieee>(maxOf<Ieee>(a, b), c));
+  // As the ISA has it, -0 and +0 count as equal: the pick among them is not
+  // always the ordered median.
+  float largest = maxOf<Ieee>(maxOf<Ieee>(a, b), c);
+  return largest == a   ? maxOf<Ieee>(b, c)
+         : largest == b ? maxOf<Ieee>(a, c)
+                        : maxOf<Ieee>(a, b);
 }
 /// IEEE 754-2019 maximum: any NaN gives a NaN.
 inline float maximum(float a, float b) {
@@ -112,7 +117,8 @@ template <typename T> T divFixup(T quotient, T denominator, T numerator) {
     return quiet(denominator);
   if ((denominator == 0 && numerator == 0) ||
       (std::isinf(denominator) && std::isinf(numerator)))
-    return std::bit_cast<T>(BitsOf<T>::kDefaultNan);
+    // The negative one, unlike other invalid operations.
+    return -std::bit_cast<T>(BitsOf<T>::kDefaultNan);
   if (denominator == 0 || std::isinf(numerator))
     return sign ? -infinity : infinity;
   if (std::isinf(denominator) || numerator == 0)

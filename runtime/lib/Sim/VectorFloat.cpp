@@ -113,9 +113,13 @@ template <typename T> void divScaleHandler(Wave &w, const Instruction &in) {
 template <typename T> void divFmasHandler(Wave &w, const Instruction &in) {
   constexpr int step = sizeof(T) == 4 ? 64 : 128;
   LaneBuffer buffers[3], out;
+  // Its sources keep their denormals in every mode.
+  const uint32_t mode = w.mode;
+  w.setMode(mode | kModeDenorm32 | kModeDenorm16_64);
   LaneView a = source<T>(w, in, 0, buffers[0]);
   LaneView b = source<T>(w, in, 1, buffers[1]);
   LaneView c = source<T>(w, in, 2, buffers[2]);
+  w.setMode(mode);
   uint64_t vcc = w.vcc();
   for (unsigned l = 0; l < kLanes; ++l) {
     T x = laneValue<T>(a, l), y = laneValue<T>(b, l);
