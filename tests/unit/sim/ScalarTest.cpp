@@ -155,9 +155,6 @@ TEST(Scalar, ModeRegister) {
   // .amdhsa_float_denorm_mode_32 defaults to flush, _16_64 to keep.
   EXPECT_EQ(got[0], 0xcu);
   EXPECT_EQ(got[1], 0xcu);
-  EXPECT_THAT(runWaveError("  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\n",
-                           {0}, 1),
-              ::testing::HasSubstr("rounding mode"));
   EXPECT_THAT(
       runWaveError("  s_getreg_b32 s2, hwreg(HW_REG_TRAPSTS)\n", {0}, 1),
       ::testing::HasSubstr("hardware register 3 is not simulated"));
