@@ -42,16 +42,22 @@ struct SpawnSetup {
   SpawnSetup &operator=(const SpawnSetup &) = delete;
 };
 
-int prepare(SpawnSetup &setup, const std::string &folder, int output) {
+int prepare(SpawnSetup &setup, const std::string &folder,
+            const std::vector<std::pair<int, int>> &descriptors) {
   int code = 0;
   auto note = [&](int result) { code = code ? code : result; };
-  note(::posix_spawn_file_actions_addchdir_np(&setup.actions, folder.c_str()));
+  if (!folder.empty())
+    note(
+        ::posix_spawn_file_actions_addchdir_np(&setup.actions, folder.c_str()));
   note(::posix_spawn_file_actions_addopen(&setup.actions, 0, "/dev/null",
                                           O_RDONLY, 0));
-  note(::posix_spawn_file_actions_adddup2(&setup.actions, output, 1));
-  note(::posix_spawn_file_actions_adddup2(&setup.actions, output, 2));
+  int first = 1;
+  for (auto [here, there] : descriptors) {
+    note(::posix_spawn_file_actions_adddup2(&setup.actions, here, there));
+    first = std::max(first, there + 1);
+  }
   // The caller's other descriptors are none of the child's business.
-  note(::posix_spawn_file_actions_addclosefrom_np(&setup.actions, 3));
+  note(::posix_spawn_file_actions_addclosefrom_np(&setup.actions, first));
 
   // A caller may block or ignore signals; the child starts with the defaults.
   sigset_t none, all;
@@ -126,18 +132,28 @@ bool reap(pid_t child, Clock::time_point deadline, int &status) {
 
 } // namespace
 
-Result<ProcessResult> runtime::runProcess(const ProcessRequest &request) {
+Result<pid_t>
+runtime::spawnProcess(const ProcessRequest &request,
+                      const std::vector<std::pair<int, int>> &descriptors) {
   const std::string &program = request.arguments.front();
   auto problem = [&](int code) {
     return Error{"cannot run '" + program + "': " + reason(code)};
   };
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return problem(errno);
-
-  SpawnSetup setup;
-  int code = prepare(setup, request.folder, ends[1]);
+  // One that has the number of another's place would be lost on the way there.
+  constexpr int free = 16;
+  std::vector<std::pair<int, int>> moved;
+  int code = 0;
+  for (auto [here, there] : descriptors) {
+    int fd = ::fcntl(here, F_DUPFD_CLOEXEC, free);
+    if (fd < 0)
+      code = errno;
+    else
+      moved.emplace_back(fd, there);
+  }
   pid_t child = -1;
+  SpawnSetup setup;
+  if (code == 0)
+    code = prepare(setup, request.folder, moved);
   if (code == 0) {
     std::vector<char *> arguments = pointers(request.arguments);
     std::vector<char *> environment = pointers(request.environment);
@@ -145,11 +161,25 @@ Result<ProcessResult> runtime::runProcess(const ProcessRequest &request) {
         ::posix_spawn(&child, program.c_str(), &setup.actions,
                       &setup.attributes, arguments.data(), environment.data());
   }
-  ::close(ends[1]);
-  if (code != 0) {
-    ::close(ends[0]);
+  for (auto [fd, there] : moved)
+    ::close(fd);
+  if (code != 0)
     return problem(code);
+  return child;
+}
+
+Result<ProcessResult> runtime::runProcess(const ProcessRequest &request) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return Error{"cannot run '" + request.arguments.front() +
+                 "': " + reason(errno)};
+  Result<pid_t> spawned = spawnProcess(request, {{ends[1], 1}, {ends[1], 2}});
+  ::close(ends[1]);
+  if (!spawned) {
+    ::close(ends[0]);
+    return spawned.takeError();
   }
+  const pid_t child = *spawned;
 
   const Clock::time_point deadline = Clock::now() + request.timeout;
   ProcessResult result;

@@ -7,7 +7,10 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace winnow::runtime {
 
@@ -27,6 +30,13 @@ struct ProcessResult {
 };
 
 inline constexpr size_t kMaxOutput = size_t(1) << 20;
+
+/// Starts a program in a process group of its own, with default signal handling
+/// and /dev/null for its input. `descriptors` are pairs of a descriptor here
+/// and what it is to be there, 1 and up without a gap; the child gets no other.
+/// An error says why it could not be started. Thread-safe.
+Result<pid_t> spawnProcess(const ProcessRequest &request,
+                           const std::vector<std::pair<int, int>> &descriptors);
 
 /// Runs a program to its end, in a process group of its own that is killed when
 /// the time is over. An error is one of the system: the program could not be

@@ -47,6 +47,10 @@ public:
 
   /// Drops what `identity` remembers: the compiler was seen to be another one.
   virtual void forgetIdentity() {}
+
+  /// Ends a worker that waits to compile: `identity` leaves one, for most who
+  /// ask compile next.
+  virtual void release() {}
 };
 
 /// How workers are started and bounded.
