@@ -21,6 +21,10 @@
 
 namespace winnow::runtime {
 
+/// How launches hand arguments to kernels; one more whenever kernels of an
+/// older bundle can no longer be launched.
+inline constexpr uint32_t kKernelAbiVersion = 1;
+
 enum class LogLevel { Info, Warning };
 /// Called from any thread; must not call back into the cache.
 using Logger = std::function<void(LogLevel level, const std::string &line)>;
@@ -49,7 +53,7 @@ const char *originName(CodeOrigin origin);
 
 struct CachedCode {
   std::shared_ptr<const std::vector<std::byte>> code;
-  /// The hexadecimal key; of prebuilt code, that of its program alone.
+  /// Hexadecimal; of the bundle's code, the digest of its program.
   std::string key;
   CodeOrigin origin = CodeOrigin::Compiled;
   std::string compiler;              ///< its identity; empty for prebuilt code
@@ -73,7 +77,7 @@ struct CacheEntryInfo {
 };
 
 struct PruneResult {
-  uint64_t entries = 0, bytes = 0; ///< that were removed
+  uint64_t entries = 0, bytes = 0; ///< removed
   uint64_t leftEntries = 0, leftBytes = 0;
 };
 
@@ -92,10 +96,9 @@ public:
                              KernelCompiler &compiler,
                              std::span<const std::byte> prebuilt = {});
 
-  /// The entries of the user's folder, by name; `verify` reads each whole, and
-  /// with `setAside` moves the damaged out of the way.
-  Result<std::vector<CacheEntryInfo>> list() const;
-  Result<std::vector<CacheEntryInfo>> verify(bool setAside = false) const;
+  /// The entries of the user's folder, by name, each read whole and checked;
+  /// with `setAside`, the damaged are moved out of the way.
+  Result<std::vector<CacheEntryInfo>> list(bool setAside = false) const;
   /// Removes what is over `maxBytes`, least recently used first, what was set
   /// aside and what killed processes left.
   Result<PruneResult> prune(uint64_t maxBytes);
