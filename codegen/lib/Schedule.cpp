@@ -45,7 +45,7 @@ struct SelectSchedule {
 ScoreSchedule scheduleScore(Description &description) {
   constexpr int64_t waves = 4, blocksPerWave = 32, mostChunks = 64;
   int64_t chunks =
-      llvm::divideCeil(description.maxBlocks(), waves * blocksPerWave);
+      llvm::divideCeil(description.shardBlocks(), waves * blocksPerWave);
   return {waves, std::clamp<int64_t>(chunks, 1, mostChunks)};
 }
 
@@ -60,7 +60,7 @@ RaggedSchedule scheduleRagged(Description &description) {
   int64_t queryTiles = queries <= waves * tileQueries       ? 1
                        : queries <= 2 * waves * tileQueries ? 2
                                                             : 4;
-  return {waves, queryTiles, std::min(description.maxBlocks(), wantedChunk),
+  return {waves, queryTiles, std::min(description.shardBlocks(), wantedChunk),
           waves * queryTiles * tileQueries / description.heads()};
 }
 
@@ -77,10 +77,10 @@ int64_t sliceCount(Description &description) {
 SelectSchedule scheduleSelect(Description &description) {
   constexpr int64_t wantedSlots = 16, mostWaves = 16;
   int64_t waves = llvm::PowerOf2Ceil(
-      llvm::divideCeil(description.maxBlocks(), kWaveLanes * wantedSlots));
+      llvm::divideCeil(description.shardBlocks(), kWaveLanes * wantedSlots));
   waves = std::clamp<int64_t>(waves, 1, mostWaves);
-  return {waves, static_cast<int64_t>(llvm::divideCeil(description.maxBlocks(),
-                                                       waves * kWaveLanes))};
+  return {waves, static_cast<int64_t>(llvm::divideCeil(
+                     description.shardBlocks(), waves * kWaveLanes))};
 }
 
 /// Sets `slot` to `op`; an error if there was one already.
@@ -244,8 +244,8 @@ private:
                      {"kScoreStride", number(description.scoreStride())},
                      {"kInitBlocks", number(op.getInitBlocks())},
                      {"kLocalBlocks", number(op.getLocalBlocks())},
-                     {"kShardRank", number(0)},
-                     {"kShardWorld", number(1)},
+                     {"kShardRank", number(op.getRank())},
+                     {"kShardWorld", number(op.getWorld())},
                      {"kChunks", number(schedule.chunks)},
                      {"kWaves", number(schedule.waves)}},
                     {constant(schedule.chunks), builder.getAffineSymbolExpr(0),
@@ -298,7 +298,7 @@ private:
     AffineExpr tiles =
         rowCount().floorDiv(schedule.tileRows) + builder.getAffineSymbolExpr(0);
     int64_t chunks =
-        llvm::divideCeil(description.maxBlocks(), schedule.chunkBlocks);
+        llvm::divideCeil(description.shardBlocks(), schedule.chunkBlocks);
     KernelOp kernel = startKernel(
         "mfma", "_score", "Score",
         {{"kHeads", number(description.heads())},
@@ -308,8 +308,8 @@ private:
          {"kScoreStride", number(description.scoreStride())},
          {"kInitBlocks", number(op.getInitBlocks())},
          {"kLocalBlocks", number(op.getLocalBlocks())},
-         {"kShardRank", number(0)},
-         {"kShardWorld", number(1)},
+         {"kShardRank", number(op.getRank())},
+         {"kShardWorld", number(op.getWorld())},
          {"kQueryTiles", number(schedule.queryTiles)},
          {"kChunkBlocks", number(schedule.chunkBlocks)},
          {"kWaves", number(schedule.waves)}},
@@ -359,6 +359,8 @@ private:
         {"kBlockSize", number(description.blockSize())},
         {"kMaxBlocks", number(description.maxBlocks())},
         {"kScoreStride", number(description.scoreStride())},
+        {"kShardRank", number(description.score.getRank())},
+        {"kShardWorld", number(description.score.getWorld())},
         {"kTopK", number(topk.getK())},
         {"kTieHighest", flag(topk.getTies() == TieRule::HighestBlock)},
         {"kOrderAscending", flag(topk.getOrder() == SelectionOrder::Ascending)},

@@ -41,9 +41,13 @@ struct Description {
   int64_t heads() { return topk.getScores().getType().getHeads(); }
   int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
   int64_t maxBlocks() { return llvm::divideCeil(maxSeqLen, blockSize()); }
+  /// The most of those that one shard has.
+  int64_t shardBlocks() {
+    return llvm::divideCeil(maxBlocks(), score.getWorld());
+  }
   /// The row width of a score buffer: 64 * pow2_ceil(ceil(blocks / 64)).
   int64_t scoreStride() {
-    return 64 * llvm::PowerOf2Ceil(llvm::divideCeil(maxBlocks(), 64));
+    return 64 * llvm::PowerOf2Ceil(llvm::divideCeil(shardBlocks(), 64));
   }
 
   static StringRef loweringOf(Operation *op) {

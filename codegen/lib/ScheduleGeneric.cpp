@@ -34,7 +34,7 @@ static GenericScoreSchedule scheduleScore(Description &description,
   int64_t groups = llvm::divideCeil(queries, group);
   int64_t run = std::max<int64_t>(kThreads / description.blockSize(), 1);
   int64_t chunks =
-      llvm::divideCeil(description.maxBlocks(), run * runsPerChunk);
+      llvm::divideCeil(description.shardBlocks(), run * runsPerChunk);
   return {static_cast<int64_t>(llvm::divideCeil(queries, groups)),
           std::min(chunks, mostChunks)};
 }
@@ -73,6 +73,8 @@ KernelOp winnow::buildGenericScoreKernel(KernelBuilder &plan,
       {"kReduction", plan.number(static_cast<int64_t>(op.getReduce()))},
       {"kInitBlocks", plan.number(op.getInitBlocks())},
       {"kLocalBlocks", plan.number(op.getLocalBlocks())},
+      {"kShardRank", plan.number(op.getRank())},
+      {"kShardWorld", plan.number(op.getWorld())},
       {"kChunks", plan.number(schedule.chunks)},
       {"kQueryGroup", plan.number(schedule.queryGroup)},
       {"kThreads", plan.number(kThreads)}};
@@ -126,6 +128,8 @@ KernelOp winnow::buildGenericSelectKernel(KernelBuilder &plan,
       {"kBlockSize", plan.number(description.blockSize())},
       {"kMaxBlocks", plan.number(description.maxBlocks())},
       {"kScoreStride", plan.number(description.scoreStride())},
+      {"kShardRank", plan.number(description.score.getRank())},
+      {"kShardWorld", plan.number(description.score.getWorld())},
       {"kTopK", plan.number(topk.getK())},
       {"kTieHighest", plan.flag(topk.getTies() == TieRule::HighestBlock)},
       {"kOrderAscending",

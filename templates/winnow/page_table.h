@@ -33,7 +33,8 @@ WINNOW_DEVICE void emit_pages(i32 selected, const SelectRow &row,
   const i32 self = row.block_count - 1; // kNoBlock in a padding row
 
   i32 mapped = -1;
-  if (selected != kNoBlock)
+  // kNoBlock is a large number, too.
+  if (static_cast<u32>(selected) < static_cast<u32>(row.block_count))
     mapped = attn_table[row.request * attn_table_stride + selected];
   const bool valid = mapped >= 0;
   const u64 full = ballot(valid && selected != self);

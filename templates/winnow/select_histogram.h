@@ -36,13 +36,12 @@ WINNOW_DEVICE Crossing find_crossing(const u32 *bins, i32 wanted) {
 }
 
 /// Adds up the row's keys above the pivot, over all waves.
-template <class Select>
-WINNOW_DEVICE i32 count_above(u32 pivot, const ScoreKeys<Select> &keys,
-                              const SelectRow &row,
+template <class Select, class Keys>
+WINNOW_DEVICE i32 count_above(u32 pivot, const Keys &keys, const SelectRow &row,
                               NarrowStorage<Select> &storage) {
   i32 above = 0;
-  for_each_slot<Select>(row, [&](i32 slot, i32) {
-    above += __builtin_popcountll(ballot(keys.slot[slot] > pivot));
+  for_each_slot<Select>(Keys::count(row), [&](i32 slot, i32) {
+    above += __builtin_popcountll(ballot(keys.key[slot] > pivot));
   });
   if (lane_index() == 0)
     add_local(&storage.above, above);
@@ -53,8 +52,8 @@ WINNOW_DEVICE i32 count_above(u32 pivot, const ScoreKeys<Select> &keys,
 /// The smallest candidate to keep: at least kTopK and at most 64 of the row are
 /// as large. At least kTopK keys reach the pivot; if fewer are above it, it is
 /// the kTopK-th key, and only tie-breaks are left to decide.
-template <class Select>
-WINNOW_DEVICE Candidate find_floor(u32 pivot, const ScoreKeys<Select> &keys,
+template <class Select, class Keys>
+WINNOW_DEVICE Candidate find_floor(u32 pivot, const Keys &keys,
                                    const SelectRow &row,
                                    NarrowStorage<Select> &storage) {
   // Candidates above the floor's digits; bits from top + 1 on are decided.
@@ -73,9 +72,9 @@ WINNOW_DEVICE Candidate find_floor(u32 pivot, const ScoreKeys<Select> &keys,
     for (i32 bin = thread_index(); bin < kBins; bin += kThreads<Select>)
       storage.bins[bin] = 0;
     local_barrier();
-    for_each_slot<Select>(row, [&](i32 slot, i32 first) {
+    for_each_slot<Select>(Keys::count(row), [&](i32 slot, i32 first) {
       const Candidate candidate =
-          candidate_of<Select>(keys.slot[slot], first + thread_index(), row);
+          keys.candidate(slot, first + thread_index(), row);
       if ((candidate ^ floor) >> top >> 1 == 0)
         add_local(&storage.bins[(candidate >> shift) % kBins], 1);
     });
@@ -88,6 +87,10 @@ WINNOW_DEVICE Candidate find_floor(u32 pivot, const ScoreKeys<Select> &keys,
     above += read_first_lane(storage.crossing.above);
     floor |= static_cast<u64>(bin) << shift;
     if (above + inside <= kMaxCandidates)
+      return floor;
+    // Only candidates that repeat, which a caller owes not to bring, are left
+    // with no bit to tell them apart.
+    if (Keys::kSparse && shift == 0)
       return floor;
     top = shift - 1;
   }

@@ -11,13 +11,13 @@ namespace winnow {
 
 /// Lists the row's candidates from `floor` up, in no particular order; counts
 /// those that find no room without storing them.
-template <class Select>
-WINNOW_DEVICE void collect(Candidate floor, const ScoreKeys<Select> &keys,
+template <class Select, class Keys>
+WINNOW_DEVICE void collect(Candidate floor, const Keys &keys,
                            const SelectRow &row,
                            NarrowStorage<Select> &storage) {
-  for_each_slot<Select>(row, [&](i32 slot, i32 first) {
+  for_each_slot<Select>(Keys::count(row), [&](i32 slot, i32 first) {
     const Candidate candidate =
-        candidate_of<Select>(keys.slot[slot], first + thread_index(), row);
+        keys.candidate(slot, first + thread_index(), row);
     if (candidate >= floor) {
       const u32 at = add_local(&storage.count, 1);
       if (at < kMaxCandidates)
@@ -27,31 +27,44 @@ WINNOW_DEVICE void collect(Candidate floor, const ScoreKeys<Select> &keys,
   local_barrier();
 }
 
+/// Moves the wave's candidates to its first lanes.
+WINNOW_DEVICE Candidate close_ranks(Candidate own) {
+  const u64 held = ballot(is_candidate(own));
+  const i32 lane = is_candidate(own) ? count_before(held)
+                                     : count_lanes(held) + count_before(~held);
+  return send_to_lane(own, lane);
+}
+
 /// At most 64 candidates, one a lane from lane 0 of the first wave on, among
 /// which are the row's top kTopK; lanes past them hold none. The other waves
 /// get none and have nothing left to do.
-template <class Select>
-WINNOW_DEVICE Candidate narrow(const ScoreKeys<Select> &keys,
-                               const SelectRow &row,
+template <class Select, class Keys>
+WINNOW_DEVICE Candidate narrow(const Keys &keys, const SelectRow &row,
                                NarrowStorage<Select> &storage) {
   static_assert(Select::kTopK >= 1 && Select::kTopK <= kMaxCandidates,
                 "one wave ranks at most 64 blocks");
-  if (row.block_count <= kMaxCandidates) // The first wave holds the whole row.
-    return candidate_of<Select>(keys.slot[0], thread_index(), row);
+  if (Keys::count(row) <= kMaxCandidates) { // The first wave holds them all.
+    const Candidate own = keys.candidate(0, thread_index(), row);
+    return Keys::kSparse ? close_ranks(own) : own;
+  }
 
   const u32 pivot = find_pivot<Select>(keys, row, storage);
   Candidate floor = static_cast<u64>(pivot) << 32;
   collect<Select>(floor, keys, row, storage);
   if (read_first_lane(storage.count) > kMaxCandidates) {
     floor = find_floor<Select>(pivot, keys, row, storage);
+    if constexpr (Keys::kSparse) // An empty place is candidate 0.
+      floor = floor >> 32 ? floor : Candidate(1) << 32;
     // find_floor has waited for all waves since they read the count.
     storage.count = 0;
     local_barrier();
     collect<Select>(floor, keys, row, storage);
   }
   const i32 thread = thread_index();
-  return thread < static_cast<i32>(storage.count) ? storage.candidates[thread]
-                                                  : 0;
+  const i32 found = static_cast<i32>(storage.count);
+  return thread < (Keys::kSparse ? min(found, kMaxCandidates) : found)
+             ? storage.candidates[thread]
+             : 0;
 }
 
 } // namespace winnow

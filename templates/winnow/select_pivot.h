@@ -36,14 +36,15 @@ template <class Select> WINNOW_DEVICE u32 pivot_of_lanes(u32 key) {
 }
 
 /// A key that at least kTopK of the row's keys reach, the same in all waves.
-/// The row has more than 64 blocks, so that every group has one.
-template <class Select>
-WINNOW_DEVICE u32 find_pivot(const ScoreKeys<Select> &keys,
-                             const SelectRow &row,
+/// There are more than 64 to select from, so that every group has one; with
+/// fewer than kTopK groups that do, because places are empty, the key is 1.
+template <class Select, class Keys>
+WINNOW_DEVICE u32 find_pivot(const Keys &keys, const SelectRow &row,
                              NarrowStorage<Select> &storage) {
   u32 largest = 0;
-  for_each_slot<Select>(
-      row, [&](i32 slot, i32) { largest = max(largest, keys.slot[slot]); });
+  for_each_slot<Select>(Keys::count(row), [&](i32 slot, i32) {
+    largest = max(largest, keys.key[slot]);
+  });
   storage.largest[wave_index()][lane_index()] = largest;
   storage.count = 0;
   storage.above = 0;
@@ -53,6 +54,8 @@ WINNOW_DEVICE u32 find_pivot(const ScoreKeys<Select> &keys,
     for (i32 wave = 1; wave < Select::kWaves; ++wave)
       largest = max(largest, storage.largest[wave][lane_index()]);
     storage.pivot = pivot_of_lanes<Select>(largest);
+    if constexpr (Keys::kSparse)
+      storage.pivot = max(storage.pivot, 1u);
   }
   local_barrier();
   return read_first_lane(storage.pivot);

@@ -6,11 +6,10 @@
 // A shape states:
 //   kShardRank, kShardWorld   this rank, and how many there are; 0 and 1 where
 //                             nothing is sharded
-//   kMaxBlocks                blocks of the longest sequence, all ranks
-//   together
+//   kMaxBlocks                blocks of the longest sequence, of all ranks
 #pragma once
 
-#include "winnow/base.h"
+#include "winnow/portable.h"
 
 namespace winnow {
 

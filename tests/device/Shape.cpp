@@ -47,9 +47,10 @@ std::string Shape::describe() const {
                                  queryLen);
   text += fmt::format(
       "  %scores = winnow.block_score %q, %keys[%index_table] on %rows\n"
-      "    {{reduce = {}, init_blocks = {}, local_blocks = {}}}\n"
+      "    {{reduce = {}, init_blocks = {}, local_blocks = {}, rank = {}, "
+      "world = {}}}\n"
       "    : {}, {}, memref<?x?xi32>, !winnow.rows<{}>\n",
-      reduce, initBlocks, localBlocks, query, keys, rows);
+      reduce, initBlocks, localBlocks, rank, world, query, keys, rows);
   text += fmt::format(
       "  %selection = winnow.topk %scores {{k = {}, ties = {}, order = {}}}\n"
       "    : !winnow.scores<{}>\n",
@@ -90,6 +91,8 @@ std::string Shape::text() const {
   add("query_len", queryLen, m3.queryLen);
   add("block_size", blockSize, m3.blockSize);
   add("k", keep, m3.keep);
+  add("rank", rank, m3.rank);
+  add("world", world, m3.world);
   add("init_blocks", initBlocks, m3.initBlocks);
   add("local_blocks", localBlocks, m3.localBlocks);
   add("ties lowest", tieLowest, m3.tieLowest);

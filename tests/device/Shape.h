@@ -18,6 +18,7 @@ struct Shape {
   int64_t queryLen = 1; ///< 0: ragged rows
   int64_t blockSize = 128;
   int64_t keep = 16;
+  int64_t rank = 0, world = 1; ///< which shard of the blocks
   int64_t initBlocks = 0;
   int64_t localBlocks = 1;
   bool tieLowest = false;

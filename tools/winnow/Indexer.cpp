@@ -85,6 +85,13 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
     indexer.queryLen = facts.number("query_len", 1);
   indexer.shardRank = facts.numberOr("shard_rank", 0);
   indexer.shardWorld = facts.numberOr("shard_world", 1);
+  if (indexer.shardRank < 0 || indexer.shardRank >= indexer.shardWorld) {
+    facts.note("has shard_rank = " + std::to_string(indexer.shardRank) +
+               " of shard_world = " + std::to_string(indexer.shardWorld) +
+               ", wanted 0 to shard_world - 1");
+    indexer.shardRank = 0;
+    indexer.shardWorld = 1;
+  }
   indexer.keep = facts.number("k", 1);
   indexer.score.initBlocks = facts.number("init_blocks", 0);
   indexer.score.localBlocks = facts.number("local_blocks", 0);
@@ -292,8 +299,10 @@ public:
       const HostTensor &scores = call.workspace[indexer.scores];
       note(scores, 0, scores.extent(0) == indexer.heads, "", indexer.heads);
       note(scores, 1, scores.extent(1) == rows, "", rows);
-      note(scores, 2, scores.extent(2) >= indexer.maxBlocks, "at least ",
-           indexer.maxBlocks);
+      // The most blocks that a shard has.
+      const int64_t blocks =
+          (indexer.maxBlocks + indexer.shardWorld - 1) / indexer.shardWorld;
+      note(scores, 2, scores.extent(2) >= blocks, "at least ", blocks);
     }
     return std::move(status);
   }

@@ -155,18 +155,21 @@ Result<Vocabulary> parseVocabulary(std::string_view text,
       return fact.takeError();
     vocabulary.facts.push_back(std::move(*fact));
   }
-  // A derived fact follows from given ones alone, so one pass completes facts.
-  for (const FactInfo &fact : vocabulary.facts) {
-    if (fact.derivation == FactInfo::Derivation::None)
+  // A derived fact follows from given ones and from derived ones before it, so
+  // one pass completes facts.
+  for (auto fact = vocabulary.facts.begin(); fact != vocabulary.facts.end();
+       ++fact) {
+    if (fact->derivation == FactInfo::Derivation::None)
       continue;
-    for (const std::string &name : {fact.dividend, fact.divisor}) {
+    for (const std::string &name : {fact->dividend, fact->divisor}) {
       auto it = std::find_if(vocabulary.facts.begin(), vocabulary.facts.end(),
                              [&](const FactInfo &f) { return f.name == name; });
       if (it == vocabulary.facts.end() || it->kind != Kind::Int ||
-          it->derivation != FactInfo::Derivation::None)
-        return Error{where.append(": fact '").append(fact.name) +
+          (it->derivation != FactInfo::Derivation::None && it >= fact))
+        return Error{where.append(": fact '").append(fact->name) +
                      "': field 'derived' has '" + name +
-                     "', needed an integer fact that is not derived"};
+                     "', needed an integer fact that is not derived, or one "
+                     "that stands before it"};
     }
   }
   return vocabulary;

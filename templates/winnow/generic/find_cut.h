@@ -34,27 +34,44 @@ WINNOW_DEVICE void find_bin(u32 wanted, SelectStorage<Select> &storage) {
   local_barrier();
 }
 
-/// The least order_of_block that is kept; every lane gets it.
-template <class Select>
-WINNOW_DEVICE u64 find_cut(const float *score, i64 score_head_stride,
-                           const SelectRow &row,
+/// How many places hold a block; only asked where some may not.
+template <class Select, class Source>
+WINNOW_DEVICE i32 count_blocks(const Source &source,
+                               SelectStorage<Select> &storage) {
+  if (thread_index() == 0)
+    storage.count = 0;
+  local_barrier();
+  u32 own = 0;
+  for (i32 place = thread_index(); place < source.count;
+       place += Select::kThreads)
+    own += source.order(place) != 0;
+  add_local(&storage.count, own);
+  local_barrier();
+  return static_cast<i32>(storage.count);
+}
+
+/// The least order_of_block of a source that is kept; every lane gets it.
+template <class Select, class Source>
+WINNOW_DEVICE u64 find_cut(const Source &source,
                            SelectStorage<Select> &storage) {
   static_assert(Select::kThreads >= kBins, "a lane clears a bin");
   static_assert(sizeof(SelectStorage<Select>) <= 64 * 1024,
                 "every target has 64 KiB of local memory for a workgroup");
-  if (row.block_count <= Select::kTopK)
+  i32 count = source.count;
+  if constexpr (Source::kSparse)
+    count = count_blocks<Select>(source, storage);
+  if (count <= Select::kTopK)
     return 0;
-  const float *scores = scores_of_row<Select>(score, score_head_stride, row);
   u64 prefix = 0;
   u32 wanted = Select::kTopK;
   for (i32 shift = 64 - kDigitBits;; shift -= kDigitBits) {
     if (thread_index() < kBins)
       storage.bins[thread_index()] = 0;
     local_barrier();
-    for (i32 block = thread_index(); block < row.block_count;
-         block += Select::kThreads) {
-      const u64 digits = order_of_block<Select>(scores, block) >> shift;
-      if (digits >> kDigitBits == prefix)
+    for (i32 place = thread_index(); place < source.count;
+         place += Select::kThreads) {
+      const u64 order = source.order(place), digits = order >> shift;
+      if (digits >> kDigitBits == prefix && (!Source::kSparse || order != 0))
         add_local(&storage.bins[digits % kBins], 1);
     }
     local_barrier();
@@ -62,11 +79,20 @@ WINNOW_DEVICE u64 find_cut(const float *score, i64 score_head_stride,
     prefix = prefix << kDigitBits | storage.bin;
     wanted -= storage.above;
     // A bin that is kept whole needs no finer look; with all bits seen, each
-    // bin holds one block.
-    if (storage.inside == wanted)
+    // bin holds one block, unless a caller brought one twice.
+    if (storage.inside == wanted || (Source::kSparse && shift == 0))
       return prefix << shift;
     local_barrier();
   }
+}
+
+/// The same of a row of scores.
+template <class Select>
+WINNOW_DEVICE u64 find_cut(const float *score, i64 score_head_stride,
+                           const SelectRow &row,
+                           SelectStorage<Select> &storage) {
+  return find_cut<Select>(score_row<Select>(score, score_head_stride, row),
+                          storage);
 }
 
 } // namespace winnow::generic

@@ -50,7 +50,7 @@ WINNOW_DEVICE void emit_pages(const SelectRow &row,
   constexpr i32 places =
       (Select::kTopK + Select::kThreads - 1) / Select::kThreads;
   const i32 *table = attn_table + row.request * attn_table_stride;
-  const i32 self = row.block_count - 1, kept = kept_blocks<Select>(row);
+  const i32 self = row.block_count - 1, kept = kept_blocks(storage);
   if (thread_index() == 0)
     storage.tail = -1;
   local_barrier();

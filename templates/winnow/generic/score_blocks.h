@@ -6,7 +6,8 @@
 // A shape states, besides what score_task.h needs:
 //   kReduction                  what becomes of a block's tokens (below)
 //   kInitBlocks, kLocalBlocks   blocks that are always kept, at either end
-//   kScoreStride                elements from one row of scores to the next
+//   kScoreStride                elements from one row of scores to the next: at
+//                               least the shard's blocks
 #pragma once
 
 #include "winnow/generic/score_task.h"
@@ -121,42 +122,43 @@ WINNOW_DEVICE float finish_score(float value, i32 page, i32 block,
   return value;
 }
 
-/// Scores the chunk's blocks for every query of the group, and stores those
-/// that the query's row sees. Strides in elements.
+/// Scores the chunk's share of the shard for every query of the group, and
+/// stores those that the query's row sees. Strides in elements.
 template <class Score>
 WINNOW_DEVICE void
 score_blocks(const void *keys, i64 key_page_stride, i64 key_token_stride,
              const i32 *index_table, i64 index_table_stride, float *score,
              i64 score_head_stride, const ScoreTask<Score> &task,
              ScoreStorage<Score> &storage) {
-  static_assert(Score::kScoreStride >= Score::kMaxBlocks,
+  static_assert(Score::kScoreStride >= kShardBlocks<Score>,
                 "a row of scores holds every block");
   constexpr i32 run = kRun<Score>;
   const i32 *table = index_table + task.request * index_table_stride;
-  for (i32 first = task.chunk * run; first < task.reach;
+  for (i32 first = task.chunk * run; first < task.columns;
        first += Score::kChunks * run) {
     const i32 own = thread_index() / kBlockLanes<Score>;
-    const i32 block = first + own;
-    const bool used = own < run && block < task.reach;
+    const i32 block = block_of_column<Score>(first + own);
+    const bool used = own < run && first + own < task.columns;
     score_tokens<Score>(static_cast<const u8 *>(keys), key_page_stride,
                         key_token_stride, used ? table[block] : -1, block, task,
                         storage);
     reduce_tokens<Score>(storage);
-    // One result a lane: block i % run of the run, for query i / run.
+    // One result a lane: column i % run of the run, for query i / run.
     for (i32 i = thread_index(); i < run * Score::kQueryGroup;
          i += Score::kThreads) {
-      const i32 result = first + i % run, query = task.first_query + i / run;
+      const i32 column = first + i % run, query = task.first_query + i / run;
+      const i32 block = block_of_column<Score>(column);
       if (i / run >= task.queries)
         continue;
       const i64 row = task.first_row + query / Score::kHeads;
       const i32 visible =
           causal_length<Score>(task.length, task.rows, query / Score::kHeads);
-      if (result < block_count<Score>(visible))
+      if (block < block_count<Score>(visible))
         score[query % Score::kHeads * score_head_stride +
-              row * Score::kScoreStride + result] =
+              row * Score::kScoreStride + column] =
             finish_score<Score>(
                 storage.partial[i / run][i % run * kBlockLanes<Score>],
-                table[result], result, visible);
+                table[block], block, visible);
     }
     local_barrier();
   }

@@ -12,10 +12,12 @@
 //   kQueryGroup        queries of a workgroup
 //   kQueryGroups       groups of a request, where rows are uniform
 //   kThreads           lanes of a workgroup
+// and what shard.h needs: the blocks in question are those of the shard.
 #pragma once
 
 #include "winnow/generic/number_formats.h"
 #include "winnow/rows.h"
+#include "winnow/shard.h"
 
 namespace winnow::generic {
 
@@ -40,9 +42,10 @@ template <class Score> struct ScoreTask {
   i32 length;      ///< of the request, as it was given
   /// c(n) of each query's row; 0 for the queries that do not exist.
   i32 visible[Score::kQueryGroup];
-  /// c(n) and nb(n) of the row that sees most.
+  /// c(n) of the row that sees most, and how many of the shard's blocks it
+  /// sees.
   i32 longest;
-  i32 reach;
+  i32 columns;
 };
 
 /// Local memory of the workgroup.
@@ -64,7 +67,7 @@ template <class Score> WINNOW_DEVICE void find_visible(ScoreTask<Score> &task) {
         i < task.queries ? causal_length<Score>(task.length, task.rows, t) : 0;
     task.longest = max(task.longest, task.visible[i]);
   }
-  task.reach = block_count<Score>(task.longest);
+  task.columns = columns_of_blocks<Score>(block_count<Score>(task.longest));
 }
 
 template <class Score>
@@ -84,13 +87,13 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
 }
 
 /// Decodes the group's queries into local memory; zeros where there is none.
-/// Strides in elements. A group that sees nothing reads nothing.
+/// Strides in elements. A group that sees no block reads nothing.
 template <class Score>
 WINNOW_DEVICE void load_queries(const void *q, i64 q_row_stride,
                                 i64 q_head_stride, const ScoreTask<Score> &task,
                                 ScoreStorage<Score> &storage) {
   constexpr i32 vectors = Score::kHeadDim / kVector;
-  if (task.reach == 0)
+  if (task.columns == 0)
     return;
   for (i32 i = thread_index(); i < Score::kQueryGroup * vectors;
        i += Score::kThreads) {

@@ -9,9 +9,11 @@
 //   kOrderAscending   whether the kept ids come ascending rather than best
 //                     first
 //   kThreads          lanes of a workgroup, at least 256
+// and what shard.h needs.
 #pragma once
 
 #include "winnow/rows.h"
+#include "winnow/shard.h"
 
 namespace winnow::generic {
 
@@ -41,7 +43,7 @@ template <class Select> struct SelectStorage {
   u32 bins[kBins];
   u32 group[kBins / 16]; ///< sums of 16 bins each
   u32 bin, above, inside;
-  u32 count;
+  u32 count; ///< of the kept blocks, once they are sorted
   u32 sums[Select::kThreads];
   i32 page[Select::kTopK]; ///< of the full blocks, in selection order
   i32 tail;
@@ -60,11 +62,6 @@ WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
   return row;
 }
 
-/// Blocks that a row keeps.
-template <class Select> WINNOW_DEVICE i32 kept_blocks(const SelectRow &row) {
-  return min(row.block_count, Select::kTopK);
-}
-
 /// An unsigned integer that orders as the scores do: NaN as -inf, -0.0 below
 /// +0.0. It is not 0 for any score.
 WINNOW_DEVICE u32 order_of_score(u32 bits) {
@@ -73,21 +70,37 @@ WINNOW_DEVICE u32 order_of_score(u32 bits) {
   return bits & 0x80000000 ? ~bits : bits | 0x80000000;
 }
 
-/// What a block is ordered by: its score, then its number. No two blocks of a
-/// row are equal, and none is 0.
+/// What a block is ordered by: its score, then its number. No two blocks are
+/// equal, and none is 0.
 template <class Select>
-WINNOW_DEVICE u64 order_of_block(const float *scores, i32 block) {
-  const u32 bits = __builtin_bit_cast(u32, scores[block]);
+WINNOW_DEVICE u64 order_of_block(float score, i32 block) {
+  const u32 bits = __builtin_bit_cast(u32, score);
   const u32 tie = Select::kTieHighest ? block : ~block;
   return static_cast<u64>(order_of_score(bits)) << 32 | tie;
 }
 
-/// The row's scores.
+/// What a row is selected from: the scores of the shard's blocks, in turn.
+template <class Select> struct ScoreRow {
+  /// Whether places may hold no block.
+  static constexpr bool kSparse = false;
+
+  WINNOW_DEVICE i32 block(i32 place) const {
+    return block_of_column<Select>(place);
+  }
+  WINNOW_DEVICE u64 order(i32 place) const {
+    return order_of_block<Select>(scores[place], block(place));
+  }
+
+  const float *scores;
+  i32 count; ///< of the places
+};
+
 template <class Select>
-WINNOW_DEVICE const float *
-scores_of_row(const float *score, i64 score_head_stride, const SelectRow &row) {
-  return score + row.head * score_head_stride +
-         i64(row.row) * Select::kScoreStride;
+WINNOW_DEVICE ScoreRow<Select>
+score_row(const float *score, i64 score_head_stride, const SelectRow &row) {
+  return {score + row.head * score_head_stride +
+              i64(row.row) * Select::kScoreStride,
+          columns_of_blocks<Select>(row.block_count)};
 }
 
 } // namespace winnow::generic

@@ -26,33 +26,50 @@ WINNOW_DEVICE void sort_entries(i32 size, SelectStorage<Select> &storage) {
     }
 }
 
-/// Gathers the blocks from `cut` on and sorts them.
-template <class Select>
-WINNOW_DEVICE void sort_kept(const float *score, i64 score_head_stride, u64 cut,
-                             const SelectRow &row,
+/// Gathers the blocks of a source from `cut` on and sorts them.
+template <class Select, class Source>
+WINNOW_DEVICE void sort_kept(const Source &source, u64 cut,
                              SelectStorage<Select> &storage) {
-  const float *scores = scores_of_row<Select>(score, score_head_stride, row);
-  const i32 size = sort_size(kept_blocks<Select>(row));
+  const i32 size = sort_size(min(source.count, Select::kTopK));
   for (i32 i = thread_index(); i < size; i += Select::kThreads)
     storage.entry[i] = 0;
   if (thread_index() == 0)
     storage.count = 0;
   local_barrier();
-  for (i32 block = thread_index(); block < row.block_count;
-       block += Select::kThreads) {
-    const u64 order = order_of_block<Select>(scores, block);
+  for (i32 place = thread_index(); place < source.count;
+       place += Select::kThreads) {
+    const u64 order = source.order(place);
+    if (order < cut || (Source::kSparse && order == 0))
+      continue;
+    const u32 at = add_local(&storage.count, 1);
+    // Blocks that a caller brought twice may be more than are kept.
+    if (Source::kSparse && at >= Select::kTopK)
+      continue;
     // By ascending number: the complement puts the smallest first.
-    if (order >= cut)
-      storage.entry[add_local(&storage.count, 1)] =
-          Select::kOrderAscending ? static_cast<u64>(~static_cast<u32>(block))
-                                  : order;
+    const u32 number = ~static_cast<u32>(source.block(place));
+    storage.entry[at] = Select::kOrderAscending ? u64(number) : order;
   }
   local_barrier();
   sort_entries<Select>(size, storage);
 }
 
+/// The same of a row of scores.
+template <class Select>
+WINNOW_DEVICE void sort_kept(const float *score, i64 score_head_stride, u64 cut,
+                             const SelectRow &row,
+                             SelectStorage<Select> &storage) {
+  sort_kept<Select>(score_row<Select>(score, score_head_stride, row), cut,
+                    storage);
+}
+
+/// Blocks that a row keeps, after sort_kept.
+template <class Select>
+WINNOW_DEVICE i32 kept_blocks(const SelectStorage<Select> &storage) {
+  return min(static_cast<i32>(storage.count), Select::kTopK);
+}
+
 /// The block at place `i` of the selection, which has to be below
-/// kept_blocks(row).
+/// kept_blocks(storage).
 template <class Select>
 WINNOW_DEVICE i32 selected_block(const SelectStorage<Select> &storage, i32 i) {
   const u32 low = static_cast<u32>(storage.entry[i]);

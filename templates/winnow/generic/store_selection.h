@@ -17,7 +17,7 @@ WINNOW_DEVICE void
 store_selection(const SelectRow &row, const SelectStorage<Select> &storage,
                 i32 *idx, i64 idx_head_stride, i64 idx_row_stride) {
   i32 *ids = idx + row.head * idx_head_stride + row.row * idx_row_stride;
-  const i32 kept = kept_blocks<Select>(row);
+  const i32 kept = kept_blocks(storage);
   for (i32 i = thread_index(); i < Select::kTopK; i += Select::kThreads)
     ids[i] = i < kept ? selected_block<Select>(storage, i) : Select::kIdPad;
 }

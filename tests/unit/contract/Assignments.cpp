@@ -97,7 +97,8 @@ void assign(const Contract &contract, Facts &facts, const std::string &name,
     facts[fact->divisor] =
         std::max<int64_t>(1, number(facts, fact->dividend) / wanted);
   else
-    facts[fact->dividend] = wanted * number(facts, fact->divisor);
+    assign(contract, facts, fact->dividend,
+           wanted * number(facts, fact->divisor));
 }
 
 Facts meeting(const Contract &contract, const Limit &limit) {

@@ -202,9 +202,19 @@ TEST(Evaluate, MfmaWords) {
        "'pages_per_block': sparse block size is 128 tokens, needed a positive "
        "multiple of pages per block = 7 (a block is a whole number of pages)"},
       {{{"max_seq_len", 4194305}},
-       "'max_blocks': blocks per row is 32769 (longest sequence 4194305 "
-       "tokens, sparse block size 128 tokens), needed 1 to 32768 (the top-k "
-       "keeps a row in 16 waves x 64 lanes x 32 slots)"},
+       "'max_blocks': blocks per row of a shard is 32769 (longest sequence "
+       "4194305 tokens, sparse block size 128 tokens, shards of the blocks 1), "
+       "needed 1 to 32768 (the top-k keeps a row in 16 waves x 64 lanes x 32 "
+       "slots)"},
+      {{{"max_seq_len", 8388609}, {"shard_world", 2}},
+       "'max_blocks': blocks per row of a shard is 32769 (longest sequence "
+       "8388609 tokens, sparse block size 128 tokens, shards of the blocks 2), "
+       "needed 1 to 32768 (the top-k keeps a row in 16 waves x 64 lanes x 32 "
+       "slots)"},
+      {{{"max_requests", 65536}},
+       "'max_requests': most requests of a launch is 65536, needed at most "
+       "65535 (the grid counts requests along y, where HIP allows 65535 "
+       "workgroups)"},
       {{{"index_heads", 2}, {"kv_heads", 2}, {"query_len", 9}},
        "'queries': index heads x query length is 2 x 9 = 18, needed 1 to 16 "
        "(the MFMA has 16 rows, one for each pair of token and head)"},

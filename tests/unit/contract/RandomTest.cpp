@@ -28,6 +28,7 @@ struct Shape {
             {"query_len", query},
             {"ragged", false},
             {"max_seq_len", tokens},
+            {"shard_world", world},
             {"kv_heads", kv},
             {"pages_per_block", pages},
             {"attention_page_tokens", attentionPage},
@@ -89,7 +90,7 @@ struct Shape {
       broken.insert({"select_arch", "step_arch"});
     if (broken.erase("columns"))
       broken.insert("queries");
-    if (blocks() > 32768)
+    if ((blocks() + world - 1) / world > 32768)
       broken.insert("max_blocks");
     if (table && block % pages != 0)
       broken.insert("pages_per_block");
@@ -115,6 +116,7 @@ TEST(Random, TheEvaluatorSaysWhatTheLimitsSay) {
     shape.heads = pick(1, 1, 2, 3, 4, 8, 16, 17);
     shape.query = pick(1, 1, 2, 4, 5, 16, 17);
     shape.tokens = pick(1, 127, 128, 4096, 131072, 1048576, 1048577, 16777217);
+    shape.world = pick(1, 1, 2, 16, 17);
     shape.kv = pick(1, 2, 3, 4, 8, 16, 17, 32);
     shape.pages = pick(1, 2, 4, 7, 8, 8, 16);
     shape.attentionPage = pick(16, 16, 16, 1, 64);
