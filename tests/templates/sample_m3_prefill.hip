@@ -98,6 +98,8 @@ struct Select {
   static constexpr int kBlockSize = BLOCK_SIZE;
   static constexpr int kMaxBlocks = MAX_BLOCKS;
   static constexpr int kScoreStride = SCORE_STRIDE;
+  static constexpr int kShardRank = SHARD_RANK;
+  static constexpr int kShardWorld = SHARD_WORLD;
   static constexpr int kTopK = TOP_K;
   static constexpr bool kTieHighest = TIE_HIGHEST;
   static constexpr bool kOrderAscending = ORDER_ASCENDING;

@@ -45,7 +45,7 @@ func.func @scores_only(
 // CHECK: winnow.block_score {{.*}} winnow.lowering = "mfma"}
 // CHECK: winnow.topk {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = [
 // CHECK-SAME: "contract 'winnow_mfma', limit 'k': top-k is 65 blocks, needed 1 to 64 blocks (
-// CHECK-SAME: "contract 'winnow_mfma', limit 'max_blocks': blocks per row is 32769 (longest sequence 1048577 tokens, sparse block size 32 tokens), needed 1 to 32768 (
+// CHECK-SAME: "contract 'winnow_mfma', limit 'max_blocks': blocks per row of a shard is 32769 (longest sequence 1048577 tokens, sparse block size 32 tokens, shards of the blocks 1), needed 1 to 32768 (
 // What shares the kernel follows, and says so.
 // CHECK: winnow.store_selection {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = [
 // CHECK-SAME: "shares a kernel with 'winnow.topk': contract 'winnow_mfma', limit 'k': top-k is 65 blocks

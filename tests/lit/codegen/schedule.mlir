@@ -28,7 +28,7 @@
 // CHECK:           winnow.stage.store_score %[[VALUE]], %[[TASK]] at %[[PAGE]]
 
 // CHECK-LABEL: winnow.kernel @speculate_select(
-// CHECK-NEXT:  shape Select {kBlockSize = 256, kHeads = 4, kIdPad = -1, kKvHeads = 8, kMaxBlocks = 1000, kOrderAscending = true, kPagePad = -1, kPagesPerBlock = 2, kQueryLen = 2, kScoreStride = 1024, kSlots = 16, kTieHighest = false, kTopK = 5, kWaves = 1}
+// CHECK-NEXT:  shape Select {kBlockSize = 256, kHeads = 4, kIdPad = -1, kKvHeads = 8, kMaxBlocks = 1000, kOrderAscending = true, kPagePad = -1, kPagesPerBlock = 2, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSlots = 16, kTieHighest = false, kTopK = 5, kWaves = 1}
 // CHECK-NEXT:  grid #[[$SELECT_GRID]] waves 1
 // CHECK:         winnow.stage.narrow
 // CHECK:         winnow.stage.rank

@@ -5,7 +5,7 @@
 // its own place; what one takes is not mentioned.
 
 // expected-error@below {{no lowering takes 'too_many_blocks'}}
-// expected-note@below {{'mfma' refuses 'winnow.topk': contract 'winnow_mfma', limit 'max_blocks': blocks per row is 2147483647 (longest sequence 2147483647 tokens, sparse block size 1 token), needed 1 to 32768 (the top-k keeps a row in 16 waves x 64 lanes x 32 slots)}}
+// expected-note@below {{'mfma' refuses 'winnow.topk': contract 'winnow_mfma', limit 'max_blocks': blocks per row of a shard is 2147483647 (longest sequence 2147483647 tokens, sparse block size 1 token, shards of the blocks 1), needed 1 to 32768 (the top-k keeps a row in 16 waves x 64 lanes x 32 slots)}}
 // expected-note@below {{'generic' refuses 'winnow.topk': contract 'winnow_generic', limit 'max_blocks': blocks per row is 2147483647 (longest sequence 2147483647 tokens, sparse block size 1 token), needed 1 to 1073741824 (the width of the score buffer is a 32-bit number)}}
 // expected-note@below {{'generic' refuses 'winnow.block_score': contract 'winnow_generic', limit 'max_blocks': blocks per row is 2147483647}}
 func.func @too_many_blocks(

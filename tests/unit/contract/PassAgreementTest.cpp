@@ -123,7 +123,8 @@ Facts tied(Facts facts, const Limit &limit) {
          {"seq_lens_rows", "index_table_rows", "attention_table_rows"})
       facts[rows] = int64_t(2);
   facts["query_rows"] = number("seq_lens_rows") * number("query_len");
-  facts["max_requests"] = number("seq_lens_rows");
+  if (!reads("max_requests"))
+    facts["max_requests"] = number("seq_lens_rows");
   facts["max_rows"] = number("query_rows");
   facts["shard_rank"] = int64_t(0);
   return facts;

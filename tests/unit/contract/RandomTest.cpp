@@ -15,7 +15,7 @@ using namespace winnow::contract;
 namespace {
 
 struct Shape {
-  int64_t k, block, dim, heads, query, tokens, kv, pages, attentionPage;
+  int64_t k, block, dim, heads, query, tokens, world, kv, pages, attentionPage;
   bool table;
   std::string platform, arch, queryType, keyType, reduce, queryLayout,
       keyLayout, tableType;
