@@ -50,8 +50,8 @@ WINNOW_DEVICE ScoreTask<Score> ragged_score_task(const i32 *seq_lens,
       static_cast<i32>(min(queries - first, i64(Score::kQueryGroup)));
   find_visible(task);
   // A chunk past what the rows see needs no queries either.
-  if (task.chunk * kRun<Score> >= task.reach)
-    task.reach = 0;
+  if (task.chunk * kRun<Score> >= task.columns)
+    task.columns = 0;
   return task;
 }
 

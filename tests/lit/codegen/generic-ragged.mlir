@@ -12,7 +12,7 @@
 // CHECK-DAG: #[[$SHORT_GRID:.+]] = affine_map<()[s0, s1] -> ((s1 * 3) floordiv 6 + s0, 1, 1)>
 
 // CHECK-LABEL: winnow.kernel @wide_score(
-// CHECK-NEXT:  shape Score {kBlockSize = 48, kChunks = 25, kFormat = 2, kHeadDim = 72, kHeads = 20, kInitBlocks = 0, kLocalBlocks = 0, kMaxBlocks = 2000, kQueryGroup = 8, kReduction = 1, kScoreStride = 2048, kThreads = 256}
+// CHECK-NEXT:  shape Score {kBlockSize = 48, kChunks = 25, kFormat = 2, kHeadDim = 72, kHeads = 20, kInitBlocks = 0, kLocalBlocks = 0, kMaxBlocks = 2000, kQueryGroup = 8, kReduction = 1, kScoreStride = 2048, kShardRank = 0, kShardWorld = 1, kThreads = 256}
 // CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.generic_ragged_task %seq_lens, %cu_seqlens of %query
 // CHECK-NEXT:    %[[QUERIES:.+]] = winnow.stage.generic_load_queries %query for %[[TASK]]
