@@ -6,6 +6,7 @@
 #include "winnow/Sim/Device.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <string_view>
 #include <vector>
 
 using namespace winnow;
@@ -95,7 +97,12 @@ bool tryOne(const Bytes &bytes, std::mt19937 &random) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 3) {
+  int seconds = 0;
+  if (argc >= 3) {
+    const std::string_view text = argv[2];
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+  }
+  if (seconds < 1) {
     std::fprintf(stderr, "usage: %s CODE-OBJECT SECONDS\n", argv[0]);
     return 2;
   }
@@ -108,8 +115,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s does not load as it is\n", argv[1]);
     return 1;
   }
-  auto end = std::chrono::steady_clock::now() +
-             std::chrono::seconds(std::atoi(argv[2]));
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   unsigned tried = 0, loaded = 0;
   for (; std::chrono::steady_clock::now() < end; ++tried) {
     // The last line before a crash names its mutation.

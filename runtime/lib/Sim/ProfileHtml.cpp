@@ -102,7 +102,7 @@ public:
 private:
   static constexpr int kWidth = 860, kHeight = 430;
   static constexpr int kLeft = 78, kRight = 24, kTop = 24, kBottom = 52;
-  static constexpr double kLeast = 0.1, kMost = 10000;
+  static constexpr double kLeast = 0.1, kMost = 10000; // five decades
   static constexpr double kLow = 1e10, kHigh = 1e16;
 
   double x(double v) const {
@@ -123,12 +123,14 @@ private:
                   x(x0), y(y0), x(x1), y(y1), colour, more);
   }
   void axes() {
-    for (double v = kLeast; v <= kMost * 1.01; v *= 10)
+    for (int decade = 0; decade <= 5; ++decade) {
+      const double v = kLeast * std::pow(10.0, decade);
       out += format("<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" "
                     "stroke=\"#d5d9de\"/><text x=\"%.1f\" y=\"%d\" "
                     "text-anchor=\"middle\">%g</text>\n",
                     x(v), kTop, x(v), kHeight - kBottom, x(v),
                     kHeight - kBottom + 18, v);
+    }
     static const char *names[] = {"10 Gop/s", "100 Gop/s", "1 Top/s",
                                   "10 Top/s", "100 Top/s", "1 Pop/s",
                                   "10 Pop/s"};

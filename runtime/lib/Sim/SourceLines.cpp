@@ -141,7 +141,7 @@ public:
     minimumLength = in.get<uint8_t>();
     in.get<uint8_t>(); // operations an instruction, of VLIW machines
     in.get<uint8_t>(); // is_stmt of the first row
-    lineBase = int8_t(in.get<uint8_t>());
+    lineBase = (in.get<uint8_t>() ^ 0x80) - 0x80; // a signed byte
     lineRange = in.get<uint8_t>();
     opcodeBase = in.get<uint8_t>();
     for (unsigned i = 1; i < opcodeBase; ++i)
