@@ -3,6 +3,8 @@
 #include "winnow/Runtime/Manifest.h"
 #include "Spellings.h"
 
+#include <algorithm>
+
 using namespace winnow;
 using namespace winnow::runtime;
 
@@ -75,17 +77,29 @@ const bool *Entry::boolean(std::string_view fact) const {
 
 Result<const Entry *> Bundle::find(std::string_view name) const {
   std::string known;
+  std::vector<std::string_view> names;
   for (const Entry &entry : entries) {
     if (entry.name == name)
       return &entry;
+    if (std::find(names.begin(), names.end(), entry.name) != names.end())
+      continue; // a variant of one before it
+    names.push_back(entry.name);
     known += (known.empty() ? "" : ", ") + entry.name;
   }
   if (name.empty()) {
-    if (entries.size() == 1)
+    if (names.size() == 1)
       return &entries.front();
-    return Error{"the bundle has " + std::to_string(entries.size()) +
+    return Error{"the bundle has " + std::to_string(names.size()) +
                  " entries, name one: " + known};
   }
   return Error{"the bundle has no entry '" + std::string(name) +
                "'; it has: " + (known.empty() ? "none" : known)};
+}
+
+std::vector<const Entry *> Bundle::variants(std::string_view name) const {
+  std::vector<const Entry *> found;
+  for (const Entry &entry : entries)
+    if (entry.name == name)
+      found.push_back(&entry);
+  return found;
 }

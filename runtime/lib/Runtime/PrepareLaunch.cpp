@@ -90,10 +90,7 @@ Result<PreparedLaunch> PreparedLaunch::make(const Entry &entry) {
     argument.isWritten = from.access != Access::Read;
     argument.isVector = from.role == Role::Query || from.role == Role::Keys;
     argument.width = byteWidth(from.dtype);
-    argument.alignment = static_cast<uint64_t>(from.alignment);
-    if (argument.alignment == 0)
-      argument.alignment =
-          argument.isVector ? 16 : static_cast<uint64_t>(argument.width);
+    argument.alignment = static_cast<uint64_t>(from.addressAlignment());
     for (int axis = 0; axis < argument.rank; ++axis)
       argument.axes[axis] = {from.shape[axis].kind,
                              prepared.compile(from.shape[axis].value)};

@@ -363,6 +363,31 @@ private:
   Set tensors, symbols;
 };
 
+/// Two entries of one name: another lowering of the same call.
+Status variant(const std::string &where, const Entry &entry,
+               const Entry &other) {
+  if (entry.lowering == other.lowering)
+    return at(where + ".lowering", "'" + entry.lowering + "' of entry '" +
+                                       entry.name + "' is there twice");
+  if (entry.arguments.size() != other.arguments.size())
+    return at(where + ".arguments", std::to_string(entry.arguments.size()) +
+                                        ", the variant '" + other.lowering +
+                                        "' of '" + entry.name + "' has " +
+                                        std::to_string(other.arguments.size()));
+  for (size_t i = 0; i < entry.arguments.size(); ++i) {
+    const TensorArgument &a = entry.arguments[i], &b = other.arguments[i];
+    if (a.name != b.name || a.dtype != b.dtype || a.access != b.access ||
+        a.role != b.role || a.shape.size() != b.shape.size())
+      return at(index(where + ".arguments", i),
+                "'" + a.name + "' is not the '" + b.name +
+                    "' of the variant '" + other.lowering + "' of '" +
+                    entry.name +
+                    "': name, type, access, role and number of "
+                    "axes have to agree");
+  }
+  return {};
+}
+
 } // namespace
 
 Status runtime::validate(const Bundle &bundle) {
@@ -413,11 +438,14 @@ Status runtime::validate(const Bundle &bundle) {
                           object.arch + " is there twice");
   }
 
-  names.clear();
   for (size_t i = 0; i < bundle.entries.size(); ++i) {
     const std::string here = index("entries", i);
-    if (Status s = unique(here + ".name", bundle.entries[i].name, names); !s)
+    if (Status s = identifier(here + ".name", bundle.entries[i].name); !s)
       return s;
+    for (size_t j = 0; j < i; ++j)
+      if (bundle.entries[j].name == bundle.entries[i].name)
+        if (Status s = variant(here, bundle.entries[i], bundle.entries[j]); !s)
+          return s;
     if (Status s = EntryCheck(bundle, bundle.entries[i], here).run(); !s)
       return s;
   }

@@ -89,6 +89,13 @@ struct TensorArgument {
   /// width for the others.
   int64_t alignment = 0;
   bool operator==(const TensorArgument &) const = default;
+
+  /// The alignment with 0 resolved.
+  int64_t addressAlignment() const {
+    if (alignment != 0)
+      return alignment;
+    return role == Role::Query || role == Role::Keys ? 16 : byteWidth(dtype);
+  }
 };
 
 /// Memory that the caller lends for the length of a call; dense.
@@ -203,9 +210,13 @@ struct Bundle {
   std::vector<CodeObject> codeObjects;
   bool operator==(const Bundle &) const = default;
 
-  /// The entry of that name, or the only one for an empty name; an error lists
-  /// the names that exist.
+  /// The entry of that name, or the only one for an empty name; its first
+  /// variant where it has several. An error lists the names that exist.
   Result<const Entry *> find(std::string_view name) const;
+  /// All entries of that name: the same call lowered in several ways, better
+  /// ones first. Their arguments have the same names, types, ranks and accesses
+  /// in the same order; what is asked of layouts and alignments may differ.
+  std::vector<const Entry *> variants(std::string_view name) const;
 };
 
 /// Whether everything that a bundle says agrees: names, references, ranges,

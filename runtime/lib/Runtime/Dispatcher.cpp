@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Chooses lowerings and makes plans; see Dispatcher.h.
+#include "winnow/Runtime/Dispatcher.h"
+#include "PlanTable.h"
+#include "winnow/Runtime/ContractAnswer.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+using namespace winnow;
+using namespace winnow::runtime;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+std::atomic<uint64_t> nextId = 1;
+
+std::chrono::microseconds since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() -
+                                                               start);
+}
+
+/// Bounds that this lowering was not built for.
+void checkBounds(const Entry &entry, const PlanRequest &request,
+                 std::vector<std::string> &reasons) {
+  const std::tuple<const char *, int64_t, int64_t> bounds[] = {
+      {"max_seq_len", request.maxSeqLen, entry.maxSeqLen},
+      {"max_requests", request.maxRequests, entry.maxRequests},
+      {"max_query_len", request.maxQueryLen, entry.maxQueryLen},
+      {"max_rows", request.maxRows, entry.maxRows}};
+  for (const auto &[name, asked, built] : bounds)
+    if (asked > built)
+      reasons.push_back(std::string(name) + " of " + std::to_string(asked) +
+                        " asked, it was built for " +
+                        (built == 0 ? "rows without one"
+                                    : "at most " + std::to_string(built)));
+}
+
+Error all(const std::string &what, const std::vector<Refused> &refused) {
+  std::string text = what;
+  for (const Refused &each : refused)
+    for (const std::string &reason : each.reasons)
+      text += "\n  not " + each.lowering + ": " + reason;
+  return Error{text};
+}
+
+} // namespace
+
+std::shared_ptr<const LoadedBundle> LoadedBundle::make(Bundle bundle) {
+  auto made = std::make_shared<LoadedBundle>();
+  made->id = nextId++;
+  made->bundle = std::move(bundle);
+  return made;
+}
+
+std::shared_ptr<const OpenedDevice>
+OpenedDevice::make(std::shared_ptr<Device> device) {
+  auto made = std::make_shared<OpenedDevice>();
+  made->id = nextId++;
+  made->device = std::move(device);
+  return made;
+}
+
+struct Dispatcher::Impl {
+  DispatcherOptions options;
+  KernelCache cache;
+  /// Looks and never compiles: what is at hand, in background mode.
+  std::unique_ptr<KernelCache> atHand;
+  PlanTable table;
+  std::mutex owning;
+  std::deque<std::unique_ptr<Plan>> plans;
+
+  /// A better lowering to be compiled for a slot.
+  struct Job {
+    std::shared_ptr<const LoadedBundle> bundle;
+    std::shared_ptr<const OpenedDevice> device;
+    PlanTable::Slot *slot = nullptr;
+    std::vector<const Entry *> variants; // best first
+  };
+  std::mutex queueing;
+  std::condition_variable changed;
+  std::deque<Job> jobs;
+  bool isBusy = false, isEnding = false;
+  std::thread worker;
+
+  explicit Impl(DispatcherOptions given)
+      : options(std::move(given)), cache(cacheOptions(options)) {
+    if (options.mode != CompileMode::Background)
+      return;
+    CacheOptions looking = cacheOptions(options);
+    looking.neverCompile = true;
+    atHand = std::make_unique<KernelCache>(looking);
+    worker = std::thread([this] { work(); });
+  }
+
+  ~Impl() { stop(); }
+
+  void stop() {
+    {
+      std::lock_guard<std::mutex> guard(queueing);
+      isEnding = true;
+      jobs.clear();
+    }
+    changed.notify_all();
+    if (worker.joinable())
+      worker.join();
+  }
+
+  static CacheOptions cacheOptions(const DispatcherOptions &options) {
+    CacheOptions cache = options.cache;
+    cache.neverCompile = options.mode == CompileMode::Never;
+    return cache;
+  }
+
+  void log(LogLevel level, const std::string &line) const {
+    if (options.logger)
+      options.logger(level, line);
+  }
+
+  Result<const Plan *> resolve(const std::shared_ptr<const LoadedBundle> &,
+                               const std::shared_ptr<const OpenedDevice> &,
+                               const PlanRequest &, PlanTable::Slot &,
+                               ErrorKind &);
+  Result<std::vector<const Entry *>> candidates(const Bundle &bundle,
+                                                const PlanRequest &request,
+                                                ErrorKind &kind) const;
+  Result<std::unique_ptr<Plan>> make(const Bundle &bundle, const Entry &entry,
+                                     const std::shared_ptr<Device> &device,
+                                     const PlanRequest &request,
+                                     KernelCache &from, ErrorKind &kind);
+  const Plan *publish(std::unique_ptr<Plan> plan, PlanTable::Slot &slot);
+  void work();
+  void compile(const Job &job);
+};
+
+/// The lowerings of the entry in the order in which they are tried.
+Result<std::vector<const Entry *>>
+Dispatcher::Impl::candidates(const Bundle &bundle, const PlanRequest &request,
+                             ErrorKind &kind) const {
+  kind = ErrorKind::NotFound;
+  Result<const Entry *> first = bundle.find(request.entry);
+  if (!first)
+    return first.takeError();
+  std::vector<const Entry *> variants = bundle.variants((*first)->name);
+  if (request.prefer.empty())
+    return variants;
+  auto preferred =
+      std::find_if(variants.begin(), variants.end(), [&](const Entry *entry) {
+        return entry->lowering == request.prefer;
+      });
+  if (preferred == variants.end()) {
+    std::string known;
+    for (const Entry *entry : variants)
+      known += (known.empty() ? "" : ", ") + entry->lowering;
+    return Error{"'" + (*first)->name + "' has no lowering '" +
+                 std::string(request.prefer) + "'; it has: " + known};
+  }
+  std::rotate(variants.begin(), preferred, preferred + 1);
+  if (request.preferredOnly)
+    variants.resize(1);
+  return variants;
+}
+
+/// Code found or compiled, loaded, and everything laid out for launches.
+Result<std::unique_ptr<Plan>>
+Dispatcher::Impl::make(const Bundle &bundle, const Entry &entry,
+                       const std::shared_ptr<Device> &device,
+                       const PlanRequest &request, KernelCache &from,
+                       ErrorKind &kind) {
+  const auto start = Clock::now();
+  const DeviceInfo &info = device->info();
+  PlanReport report;
+  report.entry = entry.name;
+  report.device = info.name;
+  report.arch = info.arch;
+  report.lowering = entry.lowering;
+
+  std::vector<std::shared_ptr<Module>> modules(bundle.sources.size());
+  std::vector<ReadyKernel> kernels;
+  for (const Launch &launch : entry.launches) {
+    std::shared_ptr<Module> &module = modules[launch.source];
+    if (!module) {
+      std::span<const std::byte> prebuilt;
+      for (const CodeObject &object : bundle.codeObjects)
+        if (object.source == launch.source && runsOn(object.arch, info.arch))
+          prebuilt = object.bytes;
+      Result<CachedCode> code =
+          from.codeFor(bundle.sources[launch.source], info.arch,
+                       *options.compiler, prebuilt);
+      if (!code) {
+        kind = &from == &cache && options.mode != CompileMode::Never
+                   ? ErrorKind::Compile
+                   : ErrorKind::MissingKernel;
+        return code.takeError();
+      }
+      const std::string origin = originName(code->origin);
+      if (report.from.find(origin) == std::string::npos)
+        report.from += (report.from.empty() ? "" : " and ") + origin;
+      report.keys.push_back(code->key);
+      report.compiler = code->compiler;
+      kind = ErrorKind::Device;
+      Result<std::shared_ptr<Module>> loaded = device->loadModule(*code->code);
+      if (!loaded)
+        return loaded.takeError();
+      module = std::move(*loaded);
+    }
+    kind = ErrorKind::Device;
+    Result<void *> function = module->function(launch.kernel);
+    if (!function)
+      return function.takeError();
+    ReadyKernel kernel;
+    kernel.function = *function;
+    for (int axis = 0; axis < 3; ++axis)
+      kernel.block[axis] = static_cast<uint32_t>(launch.block[axis]);
+    kernel.dynamicLdsBytes = static_cast<uint32_t>(launch.dynamicLdsBytes);
+    kernels.push_back(kernel);
+  }
+
+  // A launch is held to the plan's bounds, which may be narrower.
+  Entry narrowed = entry;
+  for (auto [to, asked] :
+       {std::pair(&narrowed.maxSeqLen, request.maxSeqLen),
+        std::pair(&narrowed.maxRequests, request.maxRequests),
+        std::pair(&narrowed.maxQueryLen, request.maxQueryLen),
+        std::pair(&narrowed.maxRows, request.maxRows)})
+    if (asked != 0)
+      *to = asked;
+  kind = ErrorKind::Bundle;
+  Result<PreparedLaunch> prepared = PreparedLaunch::make(narrowed);
+  if (!prepared)
+    return prepared.takeError();
+  Result<uint64_t> workspace =
+      prepared->workspaceBytes({narrowed.maxRequests, narrowed.maxRows});
+  if (!workspace)
+    return workspace.takeError();
+  report.maxSeqLen = narrowed.maxSeqLen;
+  report.maxRequests = narrowed.maxRequests;
+  report.maxQueryLen = narrowed.maxQueryLen;
+  report.maxRows = narrowed.maxRows;
+  report.workspaceBytes = *workspace;
+  report.time = since(start);
+  std::erase(modules, nullptr);
+  return std::make_unique<Plan>(std::move(*prepared), device,
+                                std::move(modules), std::move(kernels),
+                                std::move(report));
+}
+
+const Plan *Dispatcher::Impl::publish(std::unique_ptr<Plan> plan,
+                                      PlanTable::Slot &slot) {
+  if (options.publish)
+    options.publish(*plan);
+  log(LogLevel::Info, plan->report().line());
+  const Plan *made = plan.get();
+  {
+    std::lock_guard<std::mutex> guard(owning);
+    plans.push_back(std::move(plan));
+  }
+  slot.plan.store(made, std::memory_order_release);
+  return made;
+}
+
+Result<const Plan *>
+Dispatcher::Impl::resolve(const std::shared_ptr<const LoadedBundle> &bundle,
+                          const std::shared_ptr<const OpenedDevice> &device,
+                          const PlanRequest &request, PlanTable::Slot &slot,
+                          ErrorKind &kind) {
+  const auto start = Clock::now();
+  const DeviceInfo &info = device->device->info();
+  const Target target{info.platform, baseArch(info.arch)};
+  Result<std::vector<const Entry *>> variants =
+      candidates(bundle->bundle, request, kind);
+  if (!variants)
+    return variants.takeError();
+
+  // What each lowering asks of this device and these bounds.
+  kind = ErrorKind::Contract;
+  std::vector<Refused> refused;
+  std::vector<const Entry *> met;
+  for (const Entry *entry : *variants) {
+    Refused verdict{entry->lowering, {}};
+    checkBounds(*entry, request, verdict.reasons);
+    Result<std::vector<ContractAnswer>> answers =
+        answerContracts(*entry, target);
+    if (!answers) {
+      kind = ErrorKind::Bundle;
+      return answers.takeError();
+    }
+    for (const ContractAnswer &answer : *answers)
+      for (const contract::Violation &violation : answer.report.violations)
+        verdict.reasons.push_back(violation.message());
+    for (const Launch &launch : entry->launches) {
+      const Source &source = bundle->bundle.sources[launch.source];
+      if (std::find(source.archs.begin(), source.archs.end(), target.arch) !=
+          source.archs.end())
+        continue;
+      std::string archs;
+      for (const std::string &arch : source.archs)
+        archs += (archs.empty() ? "" : ", ") + arch;
+      verdict.reasons.push_back("source '" + source.name + "' is for " + archs +
+                                ", the device is " + target.arch);
+      break;
+    }
+    if (verdict.reasons.empty())
+      met.push_back(entry);
+    else
+      refused.push_back(std::move(verdict));
+  }
+
+  auto serve = [&](std::unique_ptr<Plan> plan,
+                   std::vector<std::string> compiling) {
+    plan->setResolution(refused, std::move(compiling), since(start));
+    return publish(std::move(plan), slot);
+  };
+  // In background mode the first that is at hand goes out at once, and those
+  // before it are compiled behind it.
+  if (atHand) {
+    for (size_t i = 0; i < met.size(); ++i) {
+      ErrorKind ignored;
+      Result<std::unique_ptr<Plan>> plan = make(
+          bundle->bundle, *met[i], device->device, request, *atHand, ignored);
+      if (!plan)
+        continue;
+      std::vector<std::string> better;
+      for (size_t j = 0; j < i; ++j)
+        better.push_back(met[j]->lowering);
+      const Plan *served = serve(std::move(*plan), better);
+      if (i > 0) {
+        std::lock_guard<std::mutex> guard(queueing);
+        jobs.push_back({bundle, device, &slot, {met.begin(), met.begin() + i}});
+        changed.notify_all();
+      }
+      return served;
+    }
+  }
+  ErrorKind failure = ErrorKind::Contract;
+  for (const Entry *entry : met) {
+    Result<std::unique_ptr<Plan>> plan =
+        make(bundle->bundle, *entry, device->device, request, cache, failure);
+    if (plan)
+      return serve(std::move(*plan), {});
+    refused.push_back({entry->lowering, {plan.message()}});
+  }
+  kind = failure;
+  Error error = all("no plan for '" + (*variants)[0]->name + "' on " +
+                        info.name + " (" + info.arch + ")",
+                    refused);
+  std::string line = error.message;
+  std::replace(line.begin(), line.end(), '\n', ';');
+  log(LogLevel::Warning, line);
+  return error;
+}
+
+void Dispatcher::Impl::compile(const Job &job) {
+  std::vector<Refused> refused;
+  for (const Entry *entry : job.variants) {
+    const auto start = Clock::now();
+    ErrorKind kind;
+    Result<std::unique_ptr<Plan>> plan =
+        make(job.bundle->bundle, *entry, job.device->device,
+             job.slot->key.request, cache, kind);
+    if (plan) {
+      (*plan)->setResolution(std::move(refused), {}, since(start));
+      publish(std::move(*plan), *job.slot);
+      return;
+    }
+    std::string line = plan.message();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    log(LogLevel::Warning, "plan '" + entry->name + "' on " +
+                               job.device->device->info().name +
+                               ": compiling lowering " + entry->lowering +
+                               " in the background failed: " + line);
+    refused.push_back({entry->lowering, {plan.message()}});
+  }
+}
+
+void Dispatcher::Impl::work() {
+  std::unique_lock<std::mutex> guard(queueing);
+  while (true) {
+    changed.wait(guard, [&] { return isEnding || !jobs.empty(); });
+    if (isEnding)
+      return;
+    const Job job = std::move(jobs.front());
+    jobs.pop_front();
+    isBusy = true;
+    guard.unlock();
+    try {
+      compile(job);
+    } catch (const std::exception &exception) {
+      log(LogLevel::Warning,
+          std::string("background compile: ") + exception.what());
+    }
+    guard.lock();
+    isBusy = false;
+    changed.notify_all();
+  }
+}
+
+Dispatcher::Dispatcher(DispatcherOptions options)
+    : impl(std::make_unique<Impl>(std::move(options))) {}
+Dispatcher::~Dispatcher() = default;
+
+Result<const Plan *>
+Dispatcher::plan(const std::shared_ptr<const LoadedBundle> &bundle,
+                 const std::shared_ptr<const OpenedDevice> &device,
+                 const PlanRequest &request, ErrorKind &kind) {
+  const PlanKey key{bundle->id, device->id, request};
+  const uint64_t hash = key.hash();
+  PlanTable::Slot *slot = impl->table.find(key, hash);
+  if (slot)
+    if (const Plan *plan = slot->plan.load(std::memory_order_acquire))
+      return plan;
+  kind = ErrorKind::Argument;
+  for (auto [name, bound] : {std::pair("max_seq_len", request.maxSeqLen),
+                             std::pair("max_requests", request.maxRequests),
+                             std::pair("max_query_len", request.maxQueryLen),
+                             std::pair("max_rows", request.maxRows)})
+    if (bound < 0)
+      return Error{std::string(name) + " of " + std::to_string(bound) +
+                   ", wanted at least 0"};
+  if (request.preferredOnly && request.prefer.empty())
+    return Error{"no lowering is preferred, so none can be the only one"};
+  if (!slot)
+    slot = &impl->table.insert(key, hash);
+  std::lock_guard<std::mutex> guard(slot->resolving);
+  if (const Plan *plan = slot->plan.load(std::memory_order_acquire))
+    return plan;
+  return impl->resolve(bundle, device, slot->key.request, *slot, kind);
+}
+
+void Dispatcher::stop() { impl->stop(); }
+
+void Dispatcher::waitForBackground() {
+  std::unique_lock<std::mutex> guard(impl->queueing);
+  impl->changed.wait(guard,
+                     [&] { return impl->jobs.empty() && !impl->isBusy; });
+}
