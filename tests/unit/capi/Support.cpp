@@ -4,6 +4,8 @@
 #include "winnow/Runtime/ClangCompiler.h"
 
 #include <dlfcn.h>
+#include <map>
+#include <mutex>
 
 using namespace winnow;
 using namespace winnow::test;
@@ -67,12 +69,17 @@ std::shared_ptr<runtime::Device> HipSimTest::device(const char *name) {
   return *opened;
 }
 
-const std::vector<std::byte> &test::addKernel() {
-  static const std::vector<std::byte> code = [] {
-    auto compiled = runtime::compileWithClang(
-        {"add.hip", "mfma", {"gfx950"}, kSource}, "gfx950");
+const std::vector<std::byte> &test::addKernel(const std::string &arch) {
+  static std::mutex lock;
+  static std::map<std::string, std::vector<std::byte>> codes;
+  std::lock_guard<std::mutex> guard(lock);
+  std::vector<std::byte> &code = codes[arch];
+  if (code.empty()) {
+    auto compiled =
+        runtime::compileWithClang({"add.hip", "mfma", {arch}, kSource}, arch);
     EXPECT_TRUE(compiled) << compiled.message();
-    return compiled ? compiled->code : std::vector<std::byte>();
-  }();
+    if (compiled)
+      code = std::move(compiled->code);
+  }
   return code;
 }

@@ -41,7 +41,7 @@ protected:
 
 /// Adds `step` to `count` ints: add(int *data, int64 count, int64 step), 64
 /// work items a workgroup. `crash` writes to address 8.
-const std::vector<std::byte> &addKernel();
+const std::vector<std::byte> &addKernel(const std::string &arch = "gfx950");
 
 } // namespace winnow::test
 
