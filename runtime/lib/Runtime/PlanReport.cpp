@@ -50,10 +50,14 @@ std::string PlanReport::line() const {
 }
 
 std::string PlanReport::text() const {
-  std::string text = entry + " on " + device + " (" + arch + "): " + lowering +
-                     "\n  code: from " + from + " in " + milliseconds(time) +
-                     (compiler.empty() ? "" : ", made by " + compiler) +
-                     "\n  key: " + join(keys, " ") + "\n  bounds:";
+  std::string text =
+      entry + " on " + device + " (" + arch + "): " + lowering +
+      "\n  code: from " + from + " in " + milliseconds(time) +
+      // Its name and version; the options are in the JSON.
+      (compiler.empty()
+           ? ""
+           : ", made by " + compiler.substr(0, compiler.find(" -"))) +
+      "\n  key: " + join(keys, " ") + "\n  bounds:";
   const std::pair<const char *, int64_t> bounds[] = {
       {"max_seq_len", maxSeqLen},
       {"max_requests", maxRequests},
