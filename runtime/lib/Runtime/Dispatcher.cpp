@@ -146,21 +146,20 @@ Dispatcher::Impl::candidates(const Bundle &bundle, const PlanRequest &request,
   std::vector<const Entry *> variants = bundle.variants((*first)->name);
   if (request.prefer.empty())
     return variants;
-  auto preferred =
-      std::find_if(variants.begin(), variants.end(), [&](const Entry *entry) {
-        return entry->lowering == request.prefer;
-      });
-  if (preferred == variants.end()) {
+  // There may be one for each architecture.
+  std::vector<const Entry *> ordered, rest;
+  for (const Entry *entry : variants)
+    (entry->lowering == request.prefer ? ordered : rest).push_back(entry);
+  if (ordered.empty()) {
     std::string known;
     for (const Entry *entry : variants)
       known += (known.empty() ? "" : ", ") + entry->lowering;
     return Error{"'" + (*first)->name + "' has no lowering '" +
                  std::string(request.prefer) + "'; it has: " + known};
   }
-  std::rotate(variants.begin(), preferred, preferred + 1);
-  if (request.preferredOnly)
-    variants.resize(1);
-  return variants;
+  if (!request.preferredOnly)
+    ordered.insert(ordered.end(), rest.begin(), rest.end());
+  return ordered;
 }
 
 /// Code found or compiled, loaded, and everything laid out for launches.

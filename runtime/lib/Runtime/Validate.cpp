@@ -363,12 +363,29 @@ private:
   Set tensors, symbols;
 };
 
-/// Two entries of one name: another lowering of the same call.
-Status variant(const std::string &where, const Entry &entry,
-               const Entry &other) {
+/// An architecture that sources of both entries are for, or empty.
+std::string sharedArch(const Bundle &bundle, const Entry &a, const Entry &b) {
+  for (const Launch &one : a.launches)
+    for (const std::string &arch : bundle.sources[one.source].archs)
+      for (const Launch &two : b.launches) {
+        const std::vector<std::string> &archs =
+            bundle.sources[two.source].archs;
+        if (std::find(archs.begin(), archs.end(), arch) != archs.end())
+          return arch;
+      }
+  return "";
+}
+
+/// Two entries of one name: the same call, lowered in another way or for
+/// another architecture.
+Status variant(const std::string &where, const Bundle &bundle,
+               const Entry &entry, const Entry &other) {
   if (entry.lowering == other.lowering)
-    return at(where + ".lowering", "'" + entry.lowering + "' of entry '" +
-                                       entry.name + "' is there twice");
+    if (const std::string arch = sharedArch(bundle, entry, other);
+        !arch.empty())
+      return at(where + ".lowering", "'" + entry.lowering + "' of entry '" +
+                                         entry.name + "' for " + arch +
+                                         " is there twice");
   if (entry.arguments.size() != other.arguments.size())
     return at(where + ".arguments", std::to_string(entry.arguments.size()) +
                                         ", the variant '" + other.lowering +
@@ -442,12 +459,14 @@ Status runtime::validate(const Bundle &bundle) {
     const std::string here = index("entries", i);
     if (Status s = identifier(here + ".name", bundle.entries[i].name); !s)
       return s;
-    for (size_t j = 0; j < i; ++j)
-      if (bundle.entries[j].name == bundle.entries[i].name)
-        if (Status s = variant(here, bundle.entries[i], bundle.entries[j]); !s)
-          return s;
     if (Status s = EntryCheck(bundle, bundle.entries[i], here).run(); !s)
       return s;
+    for (size_t j = 0; j < i; ++j)
+      if (bundle.entries[j].name == bundle.entries[i].name)
+        if (Status s =
+                variant(here, bundle, bundle.entries[i], bundle.entries[j]);
+            !s)
+          return s;
   }
   return {};
 }

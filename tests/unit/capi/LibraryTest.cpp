@@ -116,6 +116,21 @@ TEST(Library, IsSmall) {
   EXPECT_LT(object(WINNOW_SHARED).loaded, 2u << 20);
 }
 
+std::string contents(const char *path) {
+  std::ifstream file(path);
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+TEST(Library, TheGuideShowsTheTestedProgram) {
+  const std::string guide = contents(WINNOW_SOURCE "/docs/embedding.md");
+  const std::string program = contents(WINNOW_SOURCE "/tests/install/decode.c");
+  ASSERT_GT(program.size(), 2000u);
+  EXPECT_NE(guide.find("```c\n" + program + "```"), std::string::npos)
+      << "docs/embedding.md shows another program than tests/install/decode.c";
+}
+
 TEST(Library, TheSimulatedHipLetsOutHipAlone) {
   for (const std::string &name : object(WINNOW_HIP_SIM).exported)
     EXPECT_THAT(name, testing::AnyOf(testing::StartsWith("hip"),
