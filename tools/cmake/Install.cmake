@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts where. The component "runtime" is all that a
-# serving engine needs; "tools" is the program `winnow`.
+# serving engine needs; "compiler" adds what compiles descriptions, "tools" is
+# the program `winnow`.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Winnow)
 
@@ -19,6 +20,12 @@ install(FILES runtime/include/winnow/HipSim/Hooks.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/winnow/HipSim COMPONENT runtime)
 install(TARGETS winnow-rtc-worker COMPONENT runtime
   RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/winnow)
+
+# For engines that write descriptions at run time; links MLIR.
+install(TARGETS winnow_compiler EXPORT WinnowTargets COMPONENT compiler
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT compiler)
+install(FILES codegen/include/winnow_compiler.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler)
 
 install(TARGETS winnow COMPONENT tools
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
