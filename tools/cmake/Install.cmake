@@ -22,7 +22,7 @@ install(TARGETS winnow-rtc-worker COMPONENT runtime
   RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/winnow)
 
 # For engines that write descriptions at run time; links MLIR.
-install(TARGETS winnow_compiler EXPORT WinnowTargets COMPONENT compiler
+install(TARGETS winnow_compiler EXPORT WinnowCompilerTargets COMPONENT compiler
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT compiler)
 install(FILES codegen/include/winnow_compiler.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler)
@@ -33,6 +33,8 @@ set_target_properties(winnow PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 
 install(EXPORT WinnowTargets NAMESPACE Winnow:: DESTINATION ${package}
   COMPONENT runtime)
+install(EXPORT WinnowCompilerTargets NAMESPACE Winnow:: DESTINATION ${package}
+  COMPONENT compiler)
 configure_package_config_file(tools/cmake/WinnowConfig.cmake.in
   ${CMAKE_BINARY_DIR}/WinnowConfig.cmake INSTALL_DESTINATION ${package})
 # Before version 1 a minor version may change the interface.
