@@ -286,9 +286,10 @@ private:
     comment("winnow/ragged_task.h", "ragged_task",
             "the tile's rows and blocks, what each row sees.");
     variables[op.getTask()] = "task";
-    line("const RaggedTask<{0}> task = ragged_task<{0}>({1}, {2}, {3});", shape,
+    line("const RaggedTask<{0}> task =", shape);
+    line("    ragged_task<{}>({}, {}, {}, {});", shape,
          pointer(op.getSeqLens()), pointer(op.getCuSeqlens()),
-         extent(op.getSeqLens(), 0));
+         extent(op.getSeqLens(), 0), extent(op.getQuery(), 0));
   }
 
   void emitCall(LoadQueryTilesOp op) {

@@ -103,7 +103,9 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
       stride(0, "_row_stride");
       stride(1, "_head_stride");
     }
-    if (role == "query" && isUsedBy<GenericRaggedTaskOp>(argument))
+    // Where a batch of ragged rows ends, whatever its offsets say.
+    if (role == "query" &&
+        isUsedBy<RaggedTaskOp, GenericRaggedTaskOp>(argument))
       extent(0, "_rows");
     if (role == "keys" && isUsedBy<GenericScoreBlocksOp>(argument)) {
       stride(0, "_page_stride");

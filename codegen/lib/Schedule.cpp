@@ -319,7 +319,7 @@ private:
           table = body->getArgument(2), lens = body->getArgument(3),
           offsets = body->getArgument(4), scores = body->getArgument(5);
 
-    Value task = RaggedTaskOp::create(builder, loc, lens, offsets);
+    Value task = RaggedTaskOp::create(builder, loc, lens, offsets, query);
     Value queries = LoadQueryTilesOp::create(builder, loc, query, task);
     auto walk = WalkSharedOp::create(builder, loc, task, table, keys);
     Block &walkBody = walk.getBodyRegion().emplaceBlock();

@@ -10,7 +10,8 @@
 
 namespace winnow {
 
-/// A row past the last request's is padding: it sees nothing.
+/// A row that no request has, such as those past the last one's, is padding: it
+/// sees nothing.
 template <class Select>
 WINNOW_DEVICE SelectRow select_ragged_row(const i32 *seq_lens,
                                           const i32 *cu_seqlens, i64 requests) {
@@ -22,11 +23,13 @@ WINNOW_DEVICE SelectRow select_ragged_row(const i32 *seq_lens,
       count_begun(request_count, row.row, [&](i32 r) { return cu_seqlens[r]; });
   if (request == request_count)
     return row;
-  row.request = request;
   const i32 begin = load_uniform(cu_seqlens, request);
-  const i32 rows = load_uniform(cu_seqlens, request + 1) - begin;
-  row.visible = causal_length<Select>(load_uniform(seq_lens, request), rows,
-                                      row.row - begin);
+  const i32 end = load_uniform(cu_seqlens, request + 1);
+  if (begin < 0 || row.row < begin || row.row >= end)
+    return row;
+  row.request = request;
+  row.visible = causal_length<Select>(load_uniform(seq_lens, request),
+                                      end - begin, row.row - begin);
   row.block_count = block_count<Select>(row.visible);
   return row;
 }

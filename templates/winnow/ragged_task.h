@@ -58,9 +58,12 @@ template <class Score> WINNOW_DEVICE i32 query_of_lane() {
   return lane_index() / group * kMatrixRows + lane_index() % kMatrixRows;
 }
 
+/// `batch_rows` is how many rows the queries and scores have. Offsets that are
+/// none lead to wrong scores, never to a row outside of those.
 template <class Score>
-WINNOW_DEVICE RaggedTask<Score>
-ragged_task(const i32 *seq_lens, const i32 *cu_seqlens, i64 requests) {
+WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
+                                            const i32 *cu_seqlens, i64 requests,
+                                            i64 batch_rows) {
   static_assert(Score::kHeads >= 1 && Score::kHeads <= kMatrixRows,
                 "index heads are at most 16");
   static_assert(Score::kQueryTiles == 1 || Score::kQueryTiles == 2 ||
@@ -80,13 +83,17 @@ ragged_task(const i32 *seq_lens, const i32 *cu_seqlens, i64 requests) {
   if (task.request == request_count)
     return task;
   const i32 begin = load_uniform(cu_seqlens, task.request);
-  const i32 rows = load_uniform(cu_seqlens, task.request + 1) - begin;
+  const i32 end = load_uniform(cu_seqlens, task.request + 1);
+  if (begin < 0 || end <= begin)
+    return task;
+  const i32 rows = end - begin;
   const i32 length = load_uniform(seq_lens, task.request);
   // The tile's first row within the request, and how many rows it has.
-  const i32 first =
-      (tile - static_cast<u32>(begin) / tile_rows - task.request) * tile_rows;
-  const i32 tile_count = min(rows - first, tile_rows);
-  if (tile_count <= 0)
+  const i32 place = tile - begin / tile_rows - task.request;
+  const i32 first = place * tile_rows;
+  const i32 tile_count =
+      min(min(end, static_cast<i32>(batch_rows)) - begin - first, tile_rows);
+  if (place < 0 || tile_count <= 0)
     return task;
 
   const i32 columns = columns_of_blocks<Score>(block_count<Score>(

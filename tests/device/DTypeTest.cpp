@@ -111,6 +111,70 @@ TEST_P(DType, LargestAndSmallestValues) {
   });
 }
 
+// bf16 has the range of fp32, so that sums of its products leave it: to an
+// infinity whatever the order of the additions, or to one, a NaN or a number as
+// it depends. Either way the rest of the row has to come out as ever.
+TEST_P(DType, SumsPastTheRange) {
+  if (!isBrain())
+    GTEST_SKIP() << "no sum of f16 products leaves the range of fp32";
+  for (const char *prefer : {"", "generic"})
+    for (const char *reduce : {"max", "sum", "mean"})
+      for (bool ragged : {false, true}) {
+        Shape shape = m3();
+        shape.prefer = prefer;
+        shape.reduce = reduce;
+        shape.localBlocks = 0;
+        shape.keep = 4; // of the eight
+        shape.queryLen = ragged ? 0 : 1;
+        tool::Lengths lengths{{1000, 900}, {}};
+        if (ragged)
+          lengths.newTokens = {3, 1};
+        expectRight(shape, lengths, 6, [&](tool::Call &call) {
+          // The queries are 2^64 in their first half and 1 in the other.
+          tool::HostTensor &query = call.arguments[call.indexer->query];
+          for (size_t i = 0; i < query.bytes.size(); i += 2) {
+            const uint16_t bits = i / 2 % 128 < 64 ? 0x5f80 : 0x3f80;
+            std::memcpy(&query.bytes[i], &bits, 2);
+          }
+          constexpr uint16_t huge = 0x5f80, large = 0x7f00; // 2^64, 2^127
+          setKey(call, 0, 0, 5, 1, huge); // a product of 2^128
+          setKey(call, 0, 1, 5, 1, huge | kSign);
+          for (int dim = 100; dim < 103; ++dim) { // three of 2^127
+            setKey(call, 0, 2, 5, dim, large);
+            setKey(call, 0, 3, 5, dim, large | kSign);
+          }
+          for (int dim = 0; dim < 64; ++dim) // of both signs
+            setKey(call, 0, 4, 7, dim, huge | (dim % 2 ? kSign : 0));
+          for (int token = 100; token < 103; ++token) // that fit by themselves
+            setKey(call, 0, 5, token, 64, large);
+          for (int token = 0; token < 128; ++token) // nothing else to see
+            for (int dim = 0; dim < 128; ++dim)
+              setKey(call, 1, 0, token, dim, huge | kSign);
+          setKey(call, 1, 2, 3, 9, 0x0001); // and products that vanish
+        });
+      }
+}
+
+TEST_P(DType, ProductsBelowTheRange) {
+  for (const char *prefer : {"", "generic"}) {
+    Shape shape = m3();
+    shape.prefer = prefer;
+    shape.localBlocks = 0;
+    expectRight(shape, {500}, 7, [&](tool::Call &call) {
+      tool::HostTensor &query = call.arguments[call.indexer->query];
+      const uint16_t least = 0x0001;
+      for (size_t i = 0; i < query.bytes.size(); i += 2)
+        std::memcpy(&query.bytes[i], &least, 2);
+      for (int dim = 0; dim < 128; ++dim) {
+        setKey(call, 0, 0, 3, dim, least);
+        setKey(call, 0, 1, 3, dim, kSign | least);
+        setKey(call, 0, 2, 3, dim, infinity());
+        setKey(call, 0, 3, 3, dim, 0);
+      }
+    });
+  }
+}
+
 TEST_P(DType, MixedTypesAreRefused) {
   Shape shape = m3();
   std::string text = shape.describe();

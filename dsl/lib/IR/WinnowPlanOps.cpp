@@ -25,11 +25,10 @@ static StringRef roleOfUse(OpOperand &use) {
   return TypeSwitch<Operation *, StringRef>(use.getOwner())
       .Case<ScoreTaskOp, SelectRowOp, GenericScoreTaskOp, GenericSelectRowOp>(
           [](auto) { return "seq_lens"; })
-      .Case<RaggedTaskOp, SelectRaggedRowOp, GenericSelectRaggedRowOp>(
-          [&](auto op) {
-            return value == op.getSeqLens() ? "seq_lens" : "cu_seqlens";
-          })
-      .Case([&](GenericRaggedTaskOp op) {
+      .Case<SelectRaggedRowOp, GenericSelectRaggedRowOp>([&](auto op) {
+        return value == op.getSeqLens() ? "seq_lens" : "cu_seqlens";
+      })
+      .Case<RaggedTaskOp, GenericRaggedTaskOp>([&](auto op) {
         if (value == op.getQuery())
           return "query";
         return value == op.getSeqLens() ? "seq_lens" : "cu_seqlens";

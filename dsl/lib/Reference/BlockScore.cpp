@@ -2,8 +2,10 @@
 // block_score in float64, with the tolerance that each score is held to.
 #include "Shapes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace winnow::reference;
 
@@ -11,29 +13,107 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// A sum of products: all of them, the positive and the negative ones.
+struct Sum {
+  double value = 0.0;
+  double up = 0.0, down = 0.0; // not negative
+
+  double magnitude() const { return up + down; }
+};
+
+/// What becomes of a sum in fp32, where partial sums past the range are
+/// infinite: that depends on the order of the additions unless the products of
+/// one sign cannot get there.
+enum class Range {
+  Inside, ///< finite in any order, or a NaN or infinity that an input made
+  Above,  ///< +inf in any order
+  Below,  ///< -inf in any order
+  Open,   ///< finite, infinite or NaN
+};
+
+Range rangeOf(const Sum &sum, double roundings) {
+  constexpr double largest = std::numeric_limits<float>::max();
+  // Twice what `roundings` additions can make of a sum: on the safe side.
+  const double slack = roundings * 0x1p-23;
+  const bool above = !(sum.up * (1.0 + slack) < largest);
+  const bool below = !(sum.down * (1.0 + slack) < largest);
+  if (std::isnan(sum.value) || (!above && !below))
+    return Range::Inside;
+  if (above && below)
+    return Range::Open;
+  const double infinite = 0x1p128 + slack * sum.magnitude();
+  if (std::isinf(sum.value) || std::fabs(sum.value) > infinite)
+    return above ? Range::Above : Range::Below;
+  return Range::Open;
+}
+
+/// What fp32 makes of a sum, as a score and its tolerance are told.
+struct Rounded {
+  double value;
+  bool open; // whether it may be anything; the value is finite then
+};
+
+Rounded round(const Sum &sum, double roundings) {
+  constexpr double most = std::numeric_limits<double>::max();
+  switch (rangeOf(sum, roundings)) {
+  case Range::Inside:
+    return {sum.value, false};
+  case Range::Above:
+    return {kInfinity, false};
+  case Range::Below:
+    return {-kInfinity, false};
+  case Range::Open:
+    break;
+  }
+  return {std::clamp(sum.value, -most, most), true};
+}
+
 /// The tokens of one (head, row, block) so far.
 struct Best {
-  double value = -kInfinity; // of the best, or the sum
-  double magnitude = 0.0;    // sum_j |q_j * k_j| of that token, or of all
+  Rounded best{-kInfinity, false}; // of the best
+  double magnitude = 0.0;          // of that token
+  Sum all;
   int64_t tokens = 0;
 
-  void offer(double dot, double sum, Reduction reduction) {
+  void offer(const Sum &sum, Reduction reduction, double roundings) {
+    ++tokens;
     if (reduction != Reduction::Max) {
-      value = tokens == 0 ? dot : value + dot;
-      magnitude += sum;
-      ++tokens;
+      all.value = tokens == 1 ? sum.value : all.value + sum.value;
+      all.up += sum.up;
+      all.down += sum.down;
       return;
     }
+    const Rounded token = round(sum, roundings);
+    best.open |= token.open;
     // A NaN compares false here and so counts as an absent token.
-    if (dot > value) {
-      value = dot;
-      magnitude = sum;
-    } else if (dot == value) {
+    if (token.value > best.value) {
+      best.value = token.value;
+      magnitude = sum.magnitude();
+    } else if (token.value == best.value) {
       // Equal tokens: a kernel may have kept either.
-      magnitude = std::fmax(magnitude, sum);
+      magnitude = std::fmax(magnitude, sum.magnitude());
     }
   }
 };
+
+/// The dot product of a query and a key.
+Sum multiply(const std::vector<double> &query, const std::vector<double> &key) {
+  double dot = 0.0, magnitude = 0.0;
+  for (size_t d = 0; d < key.size(); ++d) {
+    const double product = query[d] * key[d];
+    dot += product;
+    magnitude += std::fabs(product);
+  }
+  if (std::isfinite(magnitude))
+    return {dot, std::fmax((magnitude + dot) / 2, 0.0),
+            std::fmax((magnitude - dot) / 2, 0.0)};
+  Sum sum{dot};
+  for (size_t d = 0; d < key.size(); ++d) {
+    const double product = query[d] * key[d];
+    (product > 0.0 ? sum.up : sum.down) += std::fabs(product);
+  }
+  return sum;
+}
 
 /// Widens rows of a tensor [.., .., D] to float64. One-byte formats go through
 /// a table: decoding is most of the work of a long context otherwise.
@@ -65,6 +145,33 @@ private:
   const NumberView &from;
   std::vector<double> values;
 };
+
+/// The score of a block of which those tokens are visible, and its tolerance.
+std::pair<double, double> scoreOf(const Best &tokens, Reduction reduction,
+                                  int64_t dims) {
+  // Each of the additions rounds once; a division once more.
+  auto roundings = static_cast<double>(dims);
+  Rounded score = tokens.best;
+  double magnitude = tokens.magnitude;
+  if (reduction != Reduction::Max) {
+    roundings += static_cast<double>(tokens.tokens);
+    if (tokens.tokens > 0)
+      score = round(tokens.all, roundings);
+    magnitude = tokens.all.magnitude();
+  }
+  if (reduction == Reduction::Mean && tokens.tokens > 0) {
+    score.value /= static_cast<double>(tokens.tokens);
+    magnitude /= static_cast<double>(tokens.tokens);
+    roundings += 1.0;
+  }
+  if (!std::isfinite(score.value))
+    return {score.value, 0.0};
+  if (score.open)
+    return {score.value, kInfinity};
+  // Below fp32's normal numbers a rounding is off by half of the least one.
+  const double least = magnitude > 0.0 ? 0x1p-149 : 0.0;
+  return {score.value, roundings * (0x1p-24 * magnitude + least)};
+}
 
 Problem verify(const Rows &rows, const NumberView &query,
                const NumberView &keys, View<const int32_t, 2> table,
@@ -150,14 +257,9 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
           if (token >= seen - (queryLen - 1 - t))
             continue;
           for (int64_t head = 0; head < heads; ++head) {
-            const std::vector<double> &column = columns[t * heads + head];
-            double dot = 0.0, magnitude = 0.0;
-            for (int64_t d = 0; d < dims; ++d) {
-              const double product = column[d] * key[d];
-              dot += product;
-              magnitude += std::fabs(product);
-            }
-            best[t * heads + head].offer(dot, magnitude, options.reduction);
+            best[t * heads + head].offer(
+                multiply(columns[t * heads + head], key), options.reduction,
+                static_cast<double>(dims));
           }
         }
       }
@@ -167,18 +269,8 @@ Problem winnow::reference::blockScore(const Rows &rows, const NumberView &query,
         if (block >= visible)
           continue;
         for (int64_t head = 0; head < heads; ++head) {
-          const Best &winner = best[t * heads + head];
-          double value = winner.value;
-          // Each of the additions rounds once; a division once more.
-          double roundings = static_cast<double>(dims + winner.tokens);
-          double magnitude = winner.magnitude;
-          if (options.reduction == Reduction::Mean && winner.tokens > 0) {
-            value /= static_cast<double>(winner.tokens);
-            magnitude /= static_cast<double>(winner.tokens);
-            roundings += 1.0;
-          }
-          double tolerance =
-              std::isfinite(value) ? roundings * 0x1p-24 * magnitude : 0.0;
+          auto [value, tolerance] =
+              scoreOf(best[t * heads + head], options.reduction, dims);
           // Local wins over init; an unmapped block wins over both.
           if (page >= 0 && block >= visible - options.localBlocks) {
             value = kLocalBlockScore;

@@ -73,7 +73,7 @@ Comparison winnow::reference::compareScores(const Rows &rows,
         const double tolerance = exact.tolerance(head, row, block);
         // Equality first: the difference of two infinities is NaN.
         if (found == value || std::fabs(found - value) <= tolerance ||
-            (std::isnan(found) && std::isnan(value)))
+            (std::isnan(found) && (std::isnan(value) || std::isinf(tolerance))))
           continue;
         comparison.add({"score[" + std::to_string(head) + ", " +
                             std::to_string(row) + ", " + std::to_string(block) +

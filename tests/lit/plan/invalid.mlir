@@ -227,7 +227,7 @@ func.func @sizes(%lens: memref<?xi32>) {
 
 winnow.kernel @k(%table: memref<?x?xi32>, %keys: memref<?x128x128xf8E4M3FN>, %lens: memref<?xi32>)
     shape S {} grid affine_map<()[s0] -> (s0, 1, 1)> waves 1 {
-  %task = winnow.stage.ragged_task %lens, %lens : memref<?xi32>, memref<?xi32>
+  %task = winnow.stage.ragged_task %lens, %lens of %keys : memref<?xi32>, memref<?xi32>, memref<?x128x128xf8E4M3FN>
   winnow.stage.walk_shared %page of %task via %table from %keys : memref<?x?xi32>, memref<?x128x128xf8E4M3FN> {
     // expected-error@below {{has 0 slices, needed at least 1}}
     %best = winnow.stage.share_slices %slice of %page carry %running slices 0 {

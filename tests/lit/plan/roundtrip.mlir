@@ -51,8 +51,8 @@ winnow.kernel @score(%query: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf
 winnow.kernel @ragged_score(%query: memref<?x1x128xbf16>, %keys: memref<?x128x128xbf16>, %table: memref<?x?xi32>, %lens: memref<?xi32>, %cu_seqlens: memref<?xi32>, %scores: memref<1x?x8192xf32>)
     shape Score {kHeads = 1}
     grid affine_map<()[s0, s1] -> (s1 floordiv 256 + s0, 256, 1)> waves 4 {
-  // CHECK: %[[TASK:.+]] = winnow.stage.ragged_task %[[LENS]], %[[OFFSETS]] : memref<?xi32>, memref<?xi32>
-  %task = winnow.stage.ragged_task %lens, %cu_seqlens : memref<?xi32>, memref<?xi32>
+  // CHECK: %[[TASK:.+]] = winnow.stage.ragged_task %[[LENS]], %[[OFFSETS]] of %[[QUERY]] : memref<?xi32>, memref<?xi32>, memref<?x1x128xbf16>
+  %task = winnow.stage.ragged_task %lens, %cu_seqlens of %query : memref<?xi32>, memref<?xi32>, memref<?x1x128xbf16>
   // CHECK: %[[FRAGMENT:.+]] = winnow.stage.load_query_tiles %[[QUERY]] for %[[TASK]] : memref<?x1x128xbf16>
   %fragment = winnow.stage.load_query_tiles %query for %task : memref<?x1x128xbf16>
   // CHECK: winnow.stage.walk_shared %[[PAGE:.+]] of %[[TASK]] via %[[TABLE]] from %[[KEYS]] : memref<?x?xi32>, memref<?x128x128xbf16> {

@@ -111,6 +111,81 @@ TEST(BlockScore, NaNTokensAreAbsent) {
   EXPECT_EQ(plain.scores.tolerance(0, 0, 2), 0.0);
 }
 
+/// Two dims, the query 1, 1: a token's score is the sum of its two elements.
+ExactScores pairs(const std::vector<float> &tokens, BlockScoreOptions options) {
+  const auto count = static_cast<int64_t>(tokens.size()) / 2;
+  Lengths lengths{{static_cast<int32_t>(count)}};
+  Tensor<float, 3> query({1, 1, 2}, {1, 1});
+  Tensor<float, 3> keys({1, count, 2}, tokens);
+  const Tensor<int32_t, 2> table({1, 1}, {0});
+  ExactScores scores;
+  EXPECT_EQ(blockScore(lengths.rows(1, count), f32(query), f32(keys),
+                       table.view(), options, scores),
+            std::nullopt);
+  return scores;
+}
+
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+TEST(BlockScore, SumsPastTheRangeOfFloatsAreInfinite) {
+  for (auto [tokens, value] :
+       std::initializer_list<std::pair<std::vector<float>, double>>{
+           {{kLargest, kLargest}, kInf},
+           {{-kLargest, -kLargest}, -kInf},
+           {{-kLargest, -kLargest, 1, 2}, 3.0},
+           {{kLargest, kLargest, kNaN, 1}, kInf},
+           {{kLargest, kLargest, kInf, -kInf}, kInf}}) {
+    const ExactScores scores = pairs(tokens, {});
+    EXPECT_EQ(scores.value(0, 0, 0), value);
+    EXPECT_LE(scores.tolerance(0, 0, 0), 6 * 0x1p-24);
+  }
+  // Each token fits, together they do not; a mean divides what is infinite.
+  for (Reduction reduction : {Reduction::Sum, Reduction::Mean}) {
+    const ExactScores scores =
+        pairs({kLargest, 0, kLargest, 1}, {.reduction = reduction});
+    EXPECT_EQ(scores.value(0, 0, 0), kInf);
+    EXPECT_EQ(scores.tolerance(0, 0, 0), 0.0);
+  }
+}
+
+TEST(BlockScore, ToleranceIsInfiniteWhereTheOrderOfAdditionsDecides) {
+  // 3e38 + 3e38 - 3e38 - 3e38 is 0 or NaN; with one of the latter it is 3e38
+  // or infinite.
+  for (const std::vector<float> &tokens :
+       {std::vector<float>{3e38f, 3e38f, -3e38f, -3e38f},
+        std::vector<float>{3e38f, -3e38f, 3e38f, 0},
+        std::vector<float>{-3e38f, -3e38f, 3e38f, 0}})
+    for (Reduction reduction : {Reduction::Sum, Reduction::Mean}) {
+      const ExactScores scores = pairs(tokens, {.reduction = reduction});
+      EXPECT_TRUE(std::isfinite(scores.value(0, 0, 0)));
+      EXPECT_EQ(scores.tolerance(0, 0, 0), kInf);
+    }
+  // So is a sum that is within rounding of the range's end, and +inf beside
+  // what may be -inf by itself.
+  for (const std::vector<float> &tokens :
+       {std::vector<float>{kLargest, 0x1p103f},
+        std::vector<float>{0, kLargest, 1, 1}}) {
+    EXPECT_TRUE(std::isfinite(pairs(tokens, {}).value(0, 0, 0)));
+    EXPECT_EQ(pairs(tokens, {}).tolerance(0, 0, 0), kInf);
+  }
+  const std::vector<float> both = {kInf, -kLargest, -kLargest, 0};
+  EXPECT_EQ(pairs(both, {.reduction = Reduction::Sum}).tolerance(0, 0, 0),
+            kInf);
+  // A token that is infinite whatever the order decides a maximum.
+  EXPECT_EQ(pairs({kLargest, 0, kLargest, kLargest}, {}).tolerance(0, 0, 0),
+            0.0);
+  // Within the range everything is as ever.
+  EXPECT_LT(pairs({1e38f, 1e38f, -3e38f, 2e38f}, {}).tolerance(0, 0, 0), 1e33);
+}
+
+TEST(BlockScore, TinyProductsMayVanish) {
+  // 2^-150 rounds to 0 as well as to 2^-149.
+  const ExactScores scores = pairs({0x1p-149f, 0}, {});
+  EXPECT_GE(scores.tolerance(0, 0, 0), 0x1p-149);
+  EXPECT_LE(scores.tolerance(0, 0, 0), 0x1p-147);
+  EXPECT_EQ(pairs({0, 0}, {}).tolerance(0, 0, 0), 0.0);
+}
+
 TEST(BlockScore, ForcedBlocksLocalBeforeInit) {
   Plain plain({8}, 1, 2, {1, 1, 2, 2, 3, 3, 4, 4}, {{1, 4}, {0, 1, 2, 3}});
   ASSERT_EQ(plain.run({.initBlocks = 1, .localBlocks = 1}), std::nullopt);

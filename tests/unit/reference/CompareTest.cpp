@@ -53,6 +53,15 @@ TEST(CompareScores, WithinAndOutsideTheTolerance) {
   EXPECT_FALSE(row.scores({1.0f, -2.0000002f}).ok());
 }
 
+TEST(CompareScores, AnythingIsRightWithinAnInfiniteTolerance) {
+  Row row({1e39, 1e39, 1e39, 1e39, 1.0}, {kInf, kInf, kInf, kInf, 0.0});
+  EXPECT_TRUE(row.scores({kInf, -kInf, kNaN, 3e38f, 1.0f}).ok());
+  EXPECT_EQ(row.scores({kInf, kInf, kInf, kInf, kInf}).mismatches, 1);
+  // Such a block may be kept or left out.
+  EXPECT_TRUE(row.selection({0}).ok());
+  EXPECT_TRUE(row.selection({4}).ok());
+}
+
 TEST(CompareScores, NaNIsNeverRightAndInfinitiesHaveToAgree) {
   Row row({-kInf, kInf, 0.0}, {0.0, 0.0, 0.0});
   EXPECT_TRUE(row.scores({-kInf, kInf, -0.0f}).ok());

@@ -12,17 +12,20 @@ def Winnow_RaggedTaskOp : Winnow_StageValueOp<"ragged_task", "task"> {
   let description = [{
     A tile of one request's rows against a chunk of its blocks. The request is
     searched for in the row offsets; how many tiles there are follows from the
-    numbers of rows and requests alone.
+    numbers of rows and requests alone. Of the queries nothing but their extent
+    is asked: rows past it are not scored, whatever the offsets say.
 
     ```mlir
-    %task = winnow.stage.ragged_task %lens, %cu_seqlens : memref<?xi32>, memref<?xi32>
+    %task = winnow.stage.ragged_task %lens, %cu_seqlens of %q : memref<?xi32>, memref<?xi32>, memref<?x4x128xbf16>
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "lengths", [MemRead]>:$seq_lens,
-                       Arg<AnyMemRef, "row offsets", [MemRead]>:$cu_seqlens);
+                       Arg<AnyMemRef, "row offsets", [MemRead]>:$cu_seqlens,
+                       AnyMemRef:$query);
   let results = (outs Winnow_ScoreTask:$task);
   let assemblyFormat = [{
-    $seq_lens `,` $cu_seqlens attr-dict `:` type($seq_lens) `,` type($cu_seqlens)
+    $seq_lens `,` $cu_seqlens `of` $query attr-dict
+    `:` type($seq_lens) `,` type($cu_seqlens) `,` type($query)
   }];
 }
 

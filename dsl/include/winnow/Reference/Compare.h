@@ -35,8 +35,9 @@ struct Comparison {
   std::string text() const;
 };
 
-/// Scores [H, N, >= nb] within their tolerances, below nb(n). NaN is never
-/// right; infinities are right when they are the exact ones.
+/// Scores [H, N, >= nb] within their tolerances, below nb(n). Infinities and
+/// NaN are right when they are the exact ones, or where the tolerance is
+/// infinite.
 Comparison compareScores(const Rows &rows, const ExactScores &exact,
                          View<const float, 3> got);
 

@@ -91,8 +91,11 @@ struct BlockScoreOptions {
 /// D * 2^-24 * sum_j |q_j * k_j| of the token that gave the maximum; for a sum
 /// over V tokens (D + V) * 2^-24 times the sum over all of them, for a mean
 /// that divided by V and one more rounding; 0 for forced blocks, -inf and +inf,
-/// which are exact. Entries a row may not see are NaN in both; a score that is
-/// NaN has the tolerance 0.
+/// which are exact. Each rounding may be off by 2^-149 besides, for what is
+/// below fp32's normal numbers. A sum past fp32's range is infinite; where the
+/// order of the additions decides whether some partial sum leaves the range,
+/// the tolerance is infinite and the value finite. Entries a row may not see
+/// are NaN in both; a score that is NaN has the tolerance 0.
 struct ExactScores {
   int64_t heads = 0, rows = 0, blocks = 0;
   std::vector<double> values, tolerances; ///< dense [H, N, blocks]
