@@ -97,6 +97,7 @@ TEST(RaggedOffsets, RowsPastTheLastRequestArePadding) {
     expectPadded(shape, batch({300, 20}, {0, 0}), 5); // no rows but padding
     expectPadded(shape, batch({48}, {48}), 200);      // tiles of padding alone
     expectPadded(shape, batch({0, 0, 0}, {3, 1, 4}), 4);
+    expectPadded(shape, batch({}, {}), 9); // no requests
   }
 }
 
