@@ -51,6 +51,10 @@ WINNOW_DEVICE void emit_pages(const SelectRow &row,
       (Select::kTopK + Select::kThreads - 1) / Select::kThreads;
   const i32 *table = attn_table + row.request * attn_table_stride;
   const i32 self = row.block_count - 1, kept = kept_blocks(storage);
+  // Places that stay empty are read as well.
+  for (i32 place = thread_index(); place < Select::kTopK;
+       place += Select::kThreads)
+    storage.page[place] = -1;
   if (thread_index() == 0)
     storage.tail = -1;
   local_barrier();
@@ -90,9 +94,7 @@ WINNOW_DEVICE void emit_pages(const SelectRow &row,
     for (i32 entry = thread_index(); entry < entries;
          entry += Select::kThreads) {
       const i32 place = entry / Select::kPagesPerBlock;
-      const i32 mapped = place < full    ? storage.page[place]
-                         : place == full ? tail
-                                         : -1;
+      const i32 mapped = place == full ? tail : storage.page[place];
       const i64 number =
           mapped * (P * G) + kv_head + entry % Select::kPagesPerBlock * G;
       out[entry] = mapped >= 0 ? static_cast<i32>(number) : Select::kPagePad;
