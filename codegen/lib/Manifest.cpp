@@ -414,13 +414,13 @@ private:
   }
 
   /// Whether a kernel loads queries and keys 16 bytes at a time. The generic
-  /// ones, and the reference, take any element as a start.
+  /// ones, what inserts keys and the reference take any element as a start.
   bool readsVectors() {
     bool reads = false;
     for (auto launch : entry.getOps<LaunchOp>())
       kernelOf(launch).walk([&](Operation *stage) {
         bool generic = isa<GenericRaggedTaskOp, GenericLoadQueriesOp,
-                           GenericScoreBlocksOp>(stage);
+                           GenericScoreBlocksOp, InsertKeysStageOp>(stage);
         for (Value operand : stage->getOperands())
           if (auto memory = dyn_cast<MemRefType>(operand.getType()))
             reads |= !generic && memory.getRank() == 3 &&
