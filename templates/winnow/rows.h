@@ -13,13 +13,13 @@ namespace winnow {
 
 /// c(n): how many tokens row `t` of a request sees that has `rows` rows and
 /// whose cache holds `length` tokens. A negative length counts as 0, one past
-/// the plan's bound as the bound, so that nothing downstream can index past a
-/// row.
+/// the end of the plan's last block as that end, so that nothing downstream can
+/// index past a row, whatever `rows` and `t` are.
 template <class Shape>
 WINNOW_DEVICE i32 causal_length(i32 length, i32 rows, i32 t) {
   constexpr i64 longest = i64(Shape::kMaxBlocks) * Shape::kBlockSize;
   constexpr i32 bound = longest < 0x7fffffff ? i32(longest) : 0x7fffffff;
-  const i32 visible = max(length, 0) - rows + t + 1;
+  const i32 visible = min(max(length, 0), bound) - rows + t + 1;
   return min(max(visible, 0), bound);
 }
 
