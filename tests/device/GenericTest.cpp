@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The generic lowering from end to end on the simulated device: what the MFMA
-// lowering refuses, and random descriptions on both.
+// lowering refuses.
 #include "RunDescription.h"
 
 #include <algorithm>
-#include <random>
 
 using namespace winnow;
 using namespace winnow::test;
@@ -252,102 +251,4 @@ TEST(Generic, GeometryNeverReadsLengths) {
       grids[i].push_back(launch.grid);
   }
   EXPECT_EQ(grids[0], grids[1]);
-}
-
-namespace {
-
-class Generator {
-public:
-  explicit Generator(uint64_t seed) : random(seed) {}
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random() % (high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-
-  /// One that both lowerings take, or one for the generic alone.
-  Shape shape(bool both) {
-    Shape shape;
-    shape.queryLen = chance(50) ? 1 : between(1, 8);
-    shape.heads = both ? between(1, 16 / shape.queryLen) : between(1, 24);
-    shape.blockSize = both ? 32 << between(0, 2) : between(16, 150);
-    shape.keep = both ? between(1, 64) : between(1, 300);
-    shape.initBlocks = chance(60) ? 0 : between(1, 4);
-    shape.localBlocks = chance(50) ? 1 : between(0, 4);
-    shape.tieLowest = chance(30);
-    shape.ascending = chance(30);
-    shape.tokenMajor = chance(30);
-    shape.selectionPad = chance(80) ? -1 : 0;
-    shape.pagesPerBlock = both ? shape.blockSize / 16 : shape.blockSize;
-    shape.kvHeads = shape.heads * between(1, 2);
-    shape.pagePad = chance(70) ? 0 : -1;
-    shape.stores = chance(90);
-    shape.remaps = !shape.stores || chance(80);
-    shape.maxSeqLen = chance(50) ? between(1, 60) * 64 : 131072;
-    if (both)
-      return shape;
-    const char *dtypes[] = {"f8E4M3FN", "f8E5M2", "bf16", "f16"};
-    shape.dtype = dtypes[between(0, 3)];
-    const char *reductions[] = {"max", "sum", "mean"};
-    shape.reduce = reductions[between(0, 2)];
-    shape.headDim = 8 * between(1, 12);
-    shape.strided = chance(30);
-    return shape;
-  }
-
-  std::vector<int32_t> lengths(const Shape &shape) {
-    std::vector<int32_t> lengths(between(1, 4));
-    const int64_t most = std::min<int64_t>(shape.maxSeqLen, 2500);
-    for (int32_t &length : lengths)
-      length = static_cast<int32_t>(std::min(
-          most, chance(20) ? between(-3, 20)
-                : chance(25)
-                    ? between(0, most / shape.blockSize) * shape.blockSize +
-                          between(-1, 1)
-                    : between(0, most)));
-    return lengths;
-  }
-
-  /// Makes a few entries of a table negative.
-  void unmap(tool::HostTensor &tensor, int64_t requests) {
-    auto table = tensor.as<int32_t, 2>();
-    for (int64_t request = 0; request < requests; ++request)
-      for (int64_t block = 0; block < table.extents[1]; ++block)
-        if (chance(3))
-          table(request, block) = static_cast<int32_t>(between(-9, -1));
-  }
-
-private:
-  std::mt19937_64 random;
-};
-
-} // namespace
-
-TEST(GenericProperty, RandomDescriptionsMatchTheReferenceOnEveryLowering) {
-  for (uint64_t seed = 1; seed <= 16; ++seed) {
-    const bool both = seed % 2 == 0;
-    Generator generator(seed);
-    Shape shape = generator.shape(both);
-    const std::vector<int32_t> lengths = generator.lengths(shape);
-    const bool holes = generator.chance(50);
-    for (const char *prefer : {"", "generic"}) {
-      shape.prefer = prefer;
-      Generator same(seed * 977); // the same holes for either lowering
-      expectRight(shape, lengths, seed, [&](tool::Call &call) {
-        if (!holes)
-          return;
-        same.unmap(call.arguments[call.indexer->indexTable], call.requests());
-        if (shape.remaps)
-          same.unmap(call.arguments[call.indexer->attnTable], call.requests());
-      });
-      const std::string lowering = loweringOf(shape);
-      EXPECT_EQ(lowering == "generic",
-                *prefer != 0 || (!both && shape.keep > 64))
-          << lowering << " for " << shape.text();
-      if (both && !*prefer) {
-        EXPECT_EQ(lowering, "mfma");
-      }
-    }
-    if (testing::Test::HasFailure())
-      break;
-  }
 }

@@ -226,26 +226,3 @@ TEST(Prefill, GeometryNeverReadsLengths) {
   EXPECT_EQ(grids[0], grids[1]);
   EXPECT_EQ(grids[0], grids[2]);
 }
-
-TEST(Prefill, RandomBatches) {
-  std::mt19937 random(5);
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
-    Shape shape = prefill();
-    const char *dtypes[] = {"f8E4M3FN", "bf16", "f16"};
-    const int64_t blockSizes[] = {32, 64, 128, 256};
-    shape.dtype = dtypes[random() % 3];
-    shape.blockSize = blockSizes[random() % 4];
-    shape.pagesPerBlock = 2;
-    shape.heads = 1 + static_cast<int64_t>(random() % 16);
-    shape.kvHeads = shape.heads;
-    shape.initBlocks = static_cast<int64_t>(random() % 3);
-    shape.localBlocks = static_cast<int64_t>(random() % 3);
-    std::vector<int32_t> lengths, rows;
-    const size_t requests = 1 + random() % 6;
-    for (size_t request = 0; request < requests; ++request) {
-      lengths.push_back(static_cast<int32_t>(random() % 1500));
-      rows.push_back(static_cast<int32_t>(random() % (random() % 2 ? 3 : 200)));
-    }
-    expectRight(shape, batch(lengths, rows), seed);
-  }
-}

@@ -1,92 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random shapes, lengths and tables from seeds: what no list of cases thought
-// of. A failure names the shape and the seed.
-#include "RunDescription.h"
+// Random descriptions and inputs from fixed seeds on every lowering; that such
+// a test can fail and make its failure small; and what it has found so far.
+#include "CheckCase.h"
 
-#include <random>
+#include "gtest/gtest.h"
 
 using namespace winnow;
 using namespace winnow::test;
 
 namespace {
 
-class Generator {
-public:
-  explicit Generator(uint64_t seed) : random(seed) {}
+/// Groups of seeds, so that tests can run at the same time.
+constexpr int kGroups = 16, kSeeds = 8;
 
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random() % (high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-
-  Shape shape() {
-    Shape shape;
-    shape.queryLen = chance(50) ? 1 : between(1, 16);
-    shape.heads = between(1, 16 / shape.queryLen);
-    shape.blockSize = 32 << between(0, 3);
-    shape.keep = chance(40) ? 16 : between(1, 64);
-    shape.initBlocks = chance(60) ? 0 : between(1, 4);
-    shape.localBlocks = chance(50) ? 1 : between(0, 4);
-    shape.tieLowest = chance(30);
-    shape.ascending = chance(30);
-    shape.tokenMajor = chance(30);
-    shape.selectionPad = chance(80) ? -1 : 0;
-    shape.pagesPerBlock =
-        chance(60) ? shape.blockSize / 16 : int64_t(1) << between(0, 5);
-    shape.kvHeads = shape.heads * between(1, 3);
-    shape.pagePad = chance(70) ? 0 : -1;
-    shape.stores = chance(90);
-    shape.remaps = !shape.stores || chance(90);
-    shape.maxSeqLen = chance(50) ? between(1, 200) * 64 : 131072;
-    return shape;
-  }
-
-  std::vector<int32_t> lengths(const Shape &shape) {
-    std::vector<int32_t> lengths(between(1, 6));
-    const int64_t most = std::min<int64_t>(shape.maxSeqLen, 12000);
-    for (int32_t &length : lengths) {
-      length = static_cast<int32_t>(between(0, most));
-      if (chance(15))
-        length = static_cast<int32_t>(between(-3, 20));
-      if (chance(20)) // Around the edge of a block.
-        length = static_cast<int32_t>(between(0, most / shape.blockSize) *
-                                          shape.blockSize +
-                                      between(-1, 1));
-      length = std::min<int32_t>(length, static_cast<int32_t>(most));
-    }
-    return lengths;
-  }
-
-  /// Makes a few entries of a table negative.
-  void unmap(tool::HostTensor &tensor, int64_t requests) {
-    auto table = tensor.as<int32_t, 2>();
-    for (int64_t request = 0; request < requests; ++request)
-      for (int64_t block = 0; block < table.extents[1]; ++block)
-        if (chance(3))
-          table(request, block) = static_cast<int32_t>(between(-9, -1));
-  }
-
-private:
-  std::mt19937_64 random;
-};
+class Property : public testing::TestWithParam<int> {};
 
 } // namespace
 
-TEST(Property, RandomDescriptionsMatchTheReference) {
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
-    Generator generator(seed);
-    const Shape shape = generator.shape();
-    const std::vector<int32_t> lengths = generator.lengths(shape);
-    expectRight(shape, lengths, seed, [&](tool::Call &call) {
-      if (generator.chance(50))
-        return;
-      generator.unmap(call.arguments[call.indexer->indexTable],
-                      call.requests());
-      if (shape.remaps)
-        generator.unmap(call.arguments[call.indexer->attnTable],
-                        call.requests());
-    });
-    if (testing::Test::HasFailure())
-      break;
+TEST_P(Property, RandomDescriptionsMatchTheReferenceOnEveryLowering) {
+  CheckOptions options;
+  options.inputs = 3;
+  Tally tally;
+  for (int i = 0; i < kSeeds; ++i) {
+    const auto seed = static_cast<uint64_t>(1000 * GetParam() + i);
+    if (auto failure = checkCase(seed, options, tally))
+      ADD_FAILURE() << failure->text(options);
+  }
+  // Most of what is made is run, or the rest of this asserts nothing.
+  EXPECT_GT(tally.runs(), kSeeds);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Property, testing::Range(1, kGroups + 1));
+
+namespace {
+
+/// The first failure that a planted fault makes.
+CaseFailure found(const std::string &name) {
+  CheckOptions options;
+  options.inputs = 2;
+  options.attempts = 1000;
+  for (const Plant &plant : plants())
+    if (plant.name == name)
+      options.plant = &plant;
+  EXPECT_TRUE(options.plant) << name;
+  Tally tally;
+  for (uint64_t seed = 1; seed <= 30; ++seed)
+    if (auto failure = checkCase(seed, options, tally)) {
+      EXPECT_TRUE(failure->minimised.finished)
+          << failure->minimised.attempts << " attempts";
+      const std::string text = failure->text(options);
+      EXPECT_NE(text.find("func.func @decode("), std::string::npos) << text;
+      EXPECT_NE(text.find("tools/dev fuzz-semantics --seed " +
+                          std::to_string(seed) +
+                          " --cases 1 --inputs 2"
+                          " --plant " +
+                          name),
+                std::string::npos)
+          << text;
+      return *failure;
+    }
+  ADD_FAILURE() << "the planted fault '" << name << "' was not found";
+  return {};
+}
+
+} // namespace
+
+TEST(PropertyPlanted, AWrongTieRuleIsFoundAndMadeSmall) {
+  const CaseFailure failure = found("ties");
+  EXPECT_EQ(failure.failure.stage, "selection");
+  const Trial &small = failure.minimised.trial;
+  // A few blocks of one request, of which two tie.
+  EXPECT_EQ(small.inputs.lengths.tokens.size(), 1u);
+  EXPECT_LE(small.shape.keep, 4);
+  EXPECT_LE(small.shape.heads, 2);
+  EXPECT_LE(small.inputs.lengths.tokens[0], 16 * small.shape.blockSize);
+  EXPECT_FALSE(small.shape.strided);
+}
+
+TEST(PropertyPlanted, AWrongPageNumberIsFoundAndMadeSmall) {
+  const CaseFailure failure = found("page");
+  EXPECT_EQ(failure.failure.stage, "pages");
+  const Trial &small = failure.minimised.trial;
+  // The fault needs two table rows and three kept blocks.
+  EXPECT_EQ(small.shape.keep, 3);
+  EXPECT_FALSE(small.shape.stores);
+  EXPECT_EQ(small.shape.initBlocks, 0);
+  EXPECT_EQ(small.shape.blockSize, 1);
+  EXPECT_EQ(small.inputs.keys, Values::Bell);
+}
+
+TEST(PropertyPlanted, AStoreIntoAGapIsFoundAndMadeSmall) {
+  const CaseFailure failure = found("gap");
+  EXPECT_EQ(failure.failure.stage, "untouched");
+  const Trial &small = failure.minimised.trial;
+  EXPECT_EQ(small.shape.keep, 1);
+  EXPECT_FALSE(small.shape.remaps);
+  EXPECT_LE(small.inputs.lengths.tokens.size(), 2u);
+}
+
+TEST(PropertyFound, EarlierFailuresStayMended) {
+  struct {
+    const char *what;
+    Shape shape;
+    Inputs inputs;
+  } known[5];
+  known[0].what = "inserting keys asked for 16-byte alignment of small pages";
+  known[0].shape.headDim = 8;
+  known[0].shape.blockSize = 1;
+  known[0].shape.newKeys = "f32";
+  known[0].inputs.lengths = {1, 0};
+  known[1].what = "with one block to keep, an unwritten place was read";
+  known[1].shape.prefer = "generic";
+  known[1].shape.keep = 1;
+  known[1].inputs.lengths = {0};
+  known[2] = known[1];
+  known[2].what = "the same with a block";
+  known[2].inputs.lengths = {200};
+  known[3].what =
+      "lengths past the bound counted as more than the bound's rows";
+  known[3].shape.queryLen = 4;
+  known[3].shape.maxSeqLen = 1000;
+  known[3].inputs.lengths = {1000, 1001, 1024, 1025, 5000, 2147483647};
+  known[4] = known[3];
+  known[4].shape.queryLen = 0;
+  known[4].inputs.lengths.newTokens = {3, 40, 1, 2, 17, 3};
+  for (auto &[what, shape, inputs] : known) {
+    SCOPED_TRACE(what);
+    mend(shape);
+    CaseRunner runner;
+    const Compiled &compiled = runner.compile(shape);
+    EXPECT_TRUE(compiled.kernels) << shape.describe();
+    std::optional<Failure> failure = runner.run(shape, inputs);
+    EXPECT_FALSE(failure) << failure->stage << ": " << failure->text;
   }
 }

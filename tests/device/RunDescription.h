@@ -3,9 +3,8 @@
 #ifndef WINNOW_TESTS_DEVICE_RUNDESCRIPTION_H
 #define WINNOW_TESTS_DEVICE_RUNDESCRIPTION_H
 
-#include "Execute.h"
 #include "Inputs.h"
-#include "Shape.h"
+#include "Kernels.h"
 #include "Verify.h"
 
 #include "gtest/gtest.h"
@@ -15,13 +14,6 @@
 #include <vector>
 
 namespace winnow::test {
-
-/// A compiled description. Not movable: calls point into it.
-struct Kernels {
-  runtime::Bundle bundle;
-  tool::Indexer indexer;
-  std::vector<tool::LoadedCode> codes;
-};
 
 /// Compiles a shape to machine code; null, with a test failure, if anything
 /// refuses it. The same shape is compiled once in a process.
@@ -35,10 +27,6 @@ using Prepare = std::function<void(tool::Call &)>;
 /// Every difference is a test failure that names the shape and the seed.
 void expectRight(const Shape &shape, const tool::Lengths &lengths,
                  uint64_t seed = 1, const Prepare &prepare = {});
-
-/// Runs the select kernel alone on the scores that are in the call's
-/// workspace; they come back as they went in.
-Status selectOnSim(tool::Call &call, const Kernels &kernels);
 
 } // namespace winnow::test
 

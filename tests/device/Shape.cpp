@@ -2,72 +2,178 @@
 // Writes descriptions for tests.
 #include "Shape.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
 
 using namespace winnow::test;
 
-std::string Shape::describe() const {
-  const char *layout = strided ? ", strided<[?, ?, 1]>" : "";
-  std::string query =
-      fmt::format("memref<?x{}x{}x{}{}>", heads, headDim, dtype, layout);
-  std::string keys =
-      fmt::format("memref<?x{}x{}x{}{}>", blockSize, headDim, dtype, layout);
-  std::string ids =
-      tokenMajor
-          ? fmt::format("memref<?x{}x{}xi32, strided<[?, ?, 1]>>", heads, keep)
-          : fmt::format("memref<{}x?x{}xi32, strided<[?, ?, 1]>>", heads, keep);
-  std::string rows =
-      ragged() ? "ragged" : fmt::format("query_len = {}", queryLen);
-  std::string facts =
-      fmt::format("{}, heads = {}, block_size = {}", rows, heads, blockSize);
-  std::string selection =
-      fmt::format("!winnow.selection<{}, k = {}>", facts, keep);
-  std::string text = fmt::format(
-      "func.func @decode(%q: {}, %keys: {}, %index_table: memref<?x?xi32>,\n"
-      "    %lens: memref<?xi32>",
-      query, keys);
-  if (ragged())
-    text += ", %cu_seqlens: memref<?xi32>";
-  if (stores)
-    text += fmt::format(", %idx: {}", ids);
-  if (remaps)
-    text += ", %attn_table: memref<?x?xi32>, %pages: memref<?x?xi32>, "
-            "%ctx: memref<?xi32>";
-  text +=
-      fmt::format(")\n    attributes {{winnow.entry, winnow.bounds = "
-                  "{{max_seq_len = {}, max_requests = {}{}}}}} {{\n",
-                  maxSeqLen, maxRequests,
-                  ragged() ? fmt::format(", max_query_len = {}, max_rows = {}",
-                                         maxQueryLen, maxRows)
-                           : "");
-  text += ragged() ? "  %rows = winnow.ragged_rows %lens, %cu_seqlens "
-                     ": memref<?xi32>, memref<?xi32>\n"
-                   : fmt::format("  %rows = winnow.uniform_rows %lens "
-                                 "{{query_len = {}}} : memref<?xi32>\n",
-                                 queryLen);
+namespace {
+
+/// The parts of a description, in the order in which they are written.
+struct Parts {
+  std::vector<std::string> arguments; ///< "%q: memref<...>"
+  std::string steps, indexer;
+};
+
+std::string asked(const std::string &lowering) {
+  return lowering.empty() ? ""
+                          : fmt::format(", winnow.lowering = \"{}\"", lowering);
+}
+
+/// What runs once a step, before the indexer if there is one.
+void addSteps(const Shape &shape, const std::string &keys, Parts &parts) {
+  const std::string table = "memref<?x?xi32>", slots = "memref<?xi32>";
+  if (shape.rebaseTable) {
+    const bool inPlace = shape.inPlace;
+    if (!inPlace)
+      parts.arguments.push_back("%table: " + table);
+    if (!shape.selects || !shape.remaps)
+      parts.arguments.push_back("%attn_table: " + table);
+    parts.steps += fmt::format("  winnow.rebase_table {}, %attn_table "
+                               "{{sides = {}}} : {}, {}\n",
+                               inPlace ? "%attn_table" : "%table",
+                               shape.rebaseTable, table, table);
+  }
+  if (shape.rebaseSlots) {
+    if (!shape.inPlace)
+      parts.arguments.push_back("%slots: " + slots);
+    parts.steps += fmt::format(
+        "  winnow.rebase_slots {}, %new_slots {{block_size = {}, sides = {}}} "
+        ": {}, {}\n",
+        shape.inPlace ? "%new_slots" : "%slots", shape.blockSize,
+        shape.rebaseSlots, slots, slots);
+  }
+  if (shape.rebaseSlots || !shape.newKeys.empty())
+    parts.arguments.push_back("%new_slots: " + slots);
+  if (shape.newKeys.empty())
+    return;
+  const std::string fresh =
+      fmt::format("memref<?x{}x{}>", shape.headDim, shape.newKeys);
+  parts.arguments.push_back("%new_keys: " + fresh);
+  if (!shape.selects)
+    parts.arguments.push_back("%keys: " + keys);
+  parts.steps +=
+      fmt::format("  winnow.insert_keys %new_keys, %new_slots, %keys : {}, {}, "
+                  "{}\n",
+                  fresh, slots, keys);
+}
+
+void addIndexer(const Shape &shape, const std::string &query,
+                const std::string &keys, Parts &parts) {
+  auto argument = [&](const char *name, const std::string &type) {
+    parts.arguments.push_back(fmt::format("%{}: {}", name, type));
+  };
+  const char *layout = shape.dense ? "" : ", strided<[?, ?, 1]>";
+  const std::string ids = shape.tokenMajor
+                              ? fmt::format("memref<?x{}x{}xi32{}>",
+                                            shape.heads, shape.keep, layout)
+                              : fmt::format("memref<{}x?x{}xi32{}>",
+                                            shape.heads, shape.keep, layout);
+  const std::string rows =
+      shape.ragged() ? "ragged" : fmt::format("query_len = {}", shape.queryLen);
+  const std::string facts = fmt::format("{}, heads = {}, block_size = {}", rows,
+                                        shape.heads, shape.blockSize);
+  const std::string selection =
+      fmt::format("!winnow.selection<{}, k = {}>", facts, shape.keep);
+  const std::string pages =
+      shape.dense
+          ? fmt::format("memref<?x{}xi32>", shape.keep * shape.pagesPerBlock)
+          : "memref<?x?xi32>";
+  argument("q", query);
+  argument("keys", keys);
+  argument("index_table", "memref<?x?xi32>");
+  argument("lens", "memref<?xi32>");
+  if (shape.ragged())
+    argument("cu_seqlens", "memref<?xi32>");
+  if (shape.stores)
+    argument("idx", ids);
+  if (shape.remaps) {
+    argument("attn_table", "memref<?x?xi32>");
+    argument("pages", pages);
+    argument("ctx", "memref<?xi32>");
+  }
+
+  std::string &text = parts.indexer;
+  text += shape.ragged() ? "  %rows = winnow.ragged_rows %lens, %cu_seqlens "
+                           ": memref<?xi32>, memref<?xi32>\n"
+                         : fmt::format("  %rows = winnow.uniform_rows %lens "
+                                       "{{query_len = {}}} : memref<?xi32>\n",
+                                       shape.queryLen);
   text += fmt::format(
       "  %scores = winnow.block_score %q, %keys[%index_table] on %rows\n"
       "    {{reduce = {}, init_blocks = {}, local_blocks = {}, rank = {}, "
-      "world = {}}}\n"
+      "world = {}{}}}\n"
       "    : {}, {}, memref<?x?xi32>, !winnow.rows<{}>\n",
-      reduce, initBlocks, localBlocks, rank, world, query, keys, rows);
+      shape.reduce, shape.initBlocks, shape.localBlocks, shape.rank,
+      shape.world, asked(shape.scoreLowering), query, keys, rows);
   text += fmt::format(
-      "  %selection = winnow.topk %scores {{k = {}, ties = {}, order = {}}}\n"
+      "  %selection = winnow.topk %scores {{k = {}, ties = {}, order = {}{}}}\n"
       "    : !winnow.scores<{}>\n",
-      keep, tieLowest ? "lowest_block" : "highest_block",
-      ascending ? "ascending" : "score_descending", facts);
-  if (stores)
+      shape.keep, shape.tieLowest ? "lowest_block" : "highest_block",
+      shape.ascending ? "ascending" : "score_descending",
+      asked(shape.selectLowering), facts);
+  if (shape.stores)
     text += fmt::format("  winnow.store_selection %selection, %idx "
                         "{{layout = {}, pad = {}}}\n    : {}, {}\n",
-                        tokenMajor ? "token_major" : "head_major", selectionPad,
-                        selection, ids);
-  if (remaps)
+                        shape.tokenMajor ? "token_major" : "head_major",
+                        shape.selectionPad, selection, ids);
+  if (shape.remaps)
     text += fmt::format(
         "  winnow.remap_pages %selection via %attn_table into %pages, %ctx\n"
-        "    {{pages_per_block = {}, kv_heads = {}, pad = {}}}\n"
-        "    : {}, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>\n",
-        pagesPerBlock, kvHeads, pagePad, selection);
-  return text + "  return\n}\n";
+        "    {{pages_per_block = {}, kv_heads = {}, pad = {}{}}}\n"
+        "    : {}, memref<?x?xi32>, {}, memref<?xi32>\n",
+        shape.pagesPerBlock, shape.kvHeads, shape.pagePad,
+        shape.tableSides == 1
+            ? ""
+            : fmt::format(", table_sides = {}", shape.tableSides),
+        selection, pages);
+}
+
+/// The entry's attributes.
+std::string attributes(const Shape &shape) {
+  std::string text = fmt::format(
+      "winnow.entry, winnow.bounds = {{max_seq_len = {}, max_requests = {}",
+      shape.maxSeqLen, shape.maxRequests);
+  if (shape.selects && shape.ragged())
+    text += fmt::format(", max_query_len = {}, max_rows = {}",
+                        shape.maxQueryLen, shape.maxRows);
+  if (shape.maxPages)
+    text += fmt::format(", max_pages = {}", shape.maxPages);
+  text += "}";
+  if (!shape.contract.empty())
+    text += fmt::format(", winnow.contract = \"{}\"", shape.contract);
+  if (!shape.attention || !shape.selects)
+    return text;
+  if (!shape.remaps)
+    return text +
+           fmt::format(", winnow.attention = {{kv_heads = {}, page_size = {}}}",
+                       shape.kvHeads, shape.blockSize);
+  return text +
+         fmt::format(", winnow.attention = {{kv_heads = {}, page_size = {}, "
+                     "block_pages = {}}}",
+                     shape.kvHeads, shape.blockSize / shape.pagesPerBlock,
+                     shape.pagesPerBlock * shape.tableSides *
+                         std::max<int64_t>(shape.rebaseTable, 1));
+}
+
+} // namespace
+
+std::string Shape::describe() const {
+  const char *layout = strided ? ", strided<[?, ?, 1]>" : "";
+  const std::string query =
+      fmt::format("memref<?x{}x{}x{}{}>", heads, headDim, dtype, layout);
+  const std::string keys =
+      fmt::format("memref<?x{}x{}x{}{}>", blockSize, headDim, dtype, layout);
+  Parts parts;
+  if (selects)
+    addIndexer(*this, query, keys, parts);
+  addSteps(*this, keys, parts);
+  return fmt::format("func.func @decode({})\n    attributes {{{}}} {{\n{}{}"
+                     "  return\n}}\n",
+                     fmt::join(parts.arguments, ",\n    "), attributes(*this),
+                     parts.steps, parts.indexer);
 }
 
 std::string Shape::text() const {
@@ -105,6 +211,20 @@ std::string Shape::text() const {
   add("stores", stores, m3.stores);
   add("remaps", remaps, m3.remaps);
   add("max_seq_len", maxSeqLen, m3.maxSeqLen);
+  add("max_requests", maxRequests, m3.maxRequests);
   add("max_query_len", maxQueryLen, m3.maxQueryLen);
+  add("max_rows", maxRows, m3.maxRows);
+  add("max_pages", maxPages, m3.maxPages);
+  add("dense", dense, m3.dense);
+  addWord("contract", contract, m3.contract);
+  add("attention", attention, m3.attention);
+  add("table_sides", tableSides, m3.tableSides);
+  add("rebase_table", rebaseTable, m3.rebaseTable);
+  add("rebase_slots", rebaseSlots, m3.rebaseSlots);
+  add("in place", inPlace, m3.inPlace);
+  addWord("new keys", newKeys, m3.newKeys);
+  add("selects", selects, m3.selects);
+  addWord("score lowering", scoreLowering, m3.scoreLowering);
+  addWord("select lowering", selectLowering, m3.selectLowering);
   return text.empty() ? "MiniMax-M3 decode" : text;
 }

@@ -34,11 +34,30 @@ struct Shape {
   int64_t maxRequests = 64;
   int64_t maxQueryLen = 2048; ///< of ragged rows, as is the next
   int64_t maxRows = 4096;
+  int64_t maxPages = 0; ///< 0: not given
+
+  bool dense = false;     ///< outputs have no gaps, as their types say
+  std::string contract;   ///< that the entry names; empty: none
+  bool attention = false; ///< the entry says what its attention reads
+  int64_t tableSides = 1; ///< that remap_pages is told of
+  /// Sides by which a rebase_table scales the attention's table, or by which a
+  /// rebase_slots moves slots; 0: there is no such operation.
+  int64_t rebaseTable = 0;
+  int64_t rebaseSlots = 0;
+  bool inPlace = false; ///< those two work in place
+  std::string newKeys;  ///< dtype of keys to insert; empty: none
+  bool selects = true;  ///< false: operations of a step alone
+
+  /// The lowering that the description asks for; empty: none.
+  std::string scoreLowering, selectLowering;
 
   /// The lowering that is tried first; empty: the best first.
   std::string prefer;
 
   bool ragged() const { return queryLen == 0; }
+  int64_t maxBlocks() const { return (maxSeqLen + blockSize - 1) / blockSize; }
+  /// The most blocks of a row that the shard scores.
+  int64_t shardBlocks() const { return (maxBlocks() + world - 1) / world; }
   /// The description, an entry called `decode`.
   std::string describe() const;
   /// One line for messages: what differs from MiniMax-M3's decode.
