@@ -273,6 +273,28 @@ Result<std::string> runtime::findWorker() {
   return Error{"the compile worker is not there; looked for:" + looked};
 }
 
+Status runtime::useSystemTree(WorkerOptions &options, const std::string &root) {
+  std::string loader;
+  std::vector<std::string> folders;
+  // Where Debian's packages put libraries, merged /usr or not.
+  for (const char *place : {"/usr/lib/x86_64-linux-gnu",
+                            "/lib/x86_64-linux-gnu", "/usr/lib64", "/lib64"}) {
+    char path[PATH_MAX];
+    if (!::realpath((root + place).c_str(), path))
+      continue;
+    folders.push_back(path);
+    const std::string candidate = folders.back() + "/ld-linux-x86-64.so.2";
+    if (loader.empty() && ::access(candidate.c_str(), X_OK) == 0)
+      loader = candidate;
+  }
+  if (loader.empty())
+    return Error{"'" + root +
+                 "' has no ld-linux-x86-64.so.2 in a folder of libraries"};
+  options.loader = loader;
+  options.libraryPath = folders;
+  return {};
+}
+
 std::unique_ptr<KernelCompiler>
 runtime::makeClangCompiler(const WorkerOptions &options) {
   return std::make_unique<WorkerCompiler>("clang", options);

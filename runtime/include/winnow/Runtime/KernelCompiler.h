@@ -76,6 +76,10 @@ struct WorkerOptions {
   std::string identityFolder;
 };
 
+/// Sets `loader` and `libraryPath` for a tree with a whole system's libraries,
+/// unpacked at `root`. An error names what the tree lacks.
+Status useSystemTree(WorkerOptions &options, const std::string &root);
+
 /// The worker of an installation: $WINNOW_RTC_WORKER, or the one beside the
 /// running program, beside the library that holds this code, or in
 /// ../libexec/winnow of either. An error lists where it looked.
