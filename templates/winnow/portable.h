@@ -56,9 +56,16 @@ WINNOW_DEVICE float multiply_add(float a, float b, float c) {
 
 /// What any lane has written to local memory before is seen by all after.
 WINNOW_DEVICE void local_barrier() {
+  // Compilers before clang 19 order global memory too: correct, and slower.
+#if __clang_major__ >= 19
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+#else
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+#endif
 }
 
 /// Adds to a counter in local memory; returns what it was.

@@ -35,3 +35,17 @@ config.substitutions.append(
     ("%examples", os.path.join(config.winnow_source_dir, "dsl", "examples"))
 )
 config.substitutions.append(("%source", config.winnow_source_dir))
+
+# hipRTC libraries that tools/hiprtc unpacks; without a network there are none.
+for version in ["6.4", "5.2"]:
+    folder = os.path.join(config.winnow_build_dir, "hiprtc", version)
+    if os.path.exists(os.path.join(folder, "ready")):
+        config.available_features.add("hiprtc-" + version)
+        config.substitutions.append(
+            ("%hiprtc-" + version, os.path.join(folder, "root"))
+        )
+        continue
+    reason = "run tools/hiprtc to have it"
+    if os.path.exists(os.path.join(folder, "missing")):
+        reason = open(os.path.join(folder, "missing")).read().strip()
+    lit_config.note("tests of hipRTC %s are skipped: %s" % (version, reason))

@@ -21,8 +21,7 @@ struct Example {
 
 Result<Example> loadExample() {
   Example example;
-  Result<tool::Loaded> loaded =
-      tool::load(WINNOW_EXAMPLE, "gfx950");
+  Result<tool::Loaded> loaded = tool::load(WINNOW_EXAMPLE, "gfx950");
   if (!loaded)
     return loaded.takeError();
   example.loaded = std::move(*loaded);
@@ -33,8 +32,11 @@ Result<Example> loadExample() {
   if (!indexer)
     return indexer.takeError();
   example.indexer = *indexer;
-  Result<std::vector<tool::LoadedCode>> codes = tool::loadCode(
-      example.loaded.bundle, **entry, "gfx950", runtime::ClangOptions());
+  Result<tool::Compiler> compiler = tool::Compiler::make({});
+  if (!compiler)
+    return compiler.takeError();
+  Result<std::vector<tool::LoadedCode>> codes =
+      tool::loadCode(example.loaded.bundle, **entry, "gfx950", *compiler);
   if (!codes)
     return codes.takeError();
   example.codes = std::move(*codes);

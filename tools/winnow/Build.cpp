@@ -2,6 +2,7 @@
 // `winnow build`: a bundle with its code objects, ready to ship.
 #include "Commands.h"
 #include "Load.h"
+#include "Merge.h"
 #include "Report.h"
 
 #include "winnow/Runtime/Bundle.h"
@@ -10,10 +11,16 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <system_error>
+#include <thread>
+
+#include <unistd.h>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -22,14 +29,139 @@ namespace {
 
 struct BuildOptions {
   std::string file, output;
-  std::string arch = "gfx950";
+  std::string archList = "gfx950";
+  std::vector<std::string> archs;
   std::string prefer;
   bool verbose = false;
-  runtime::ClangOptions clang;
+  CompilerOptions compiler;
 };
 
+/// Names between commas, each once.
+Result<std::vector<std::string>> parseArchs(const std::string &list) {
+  std::vector<std::string> archs;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    const std::string arch = list.substr(at, comma - at);
+    if (arch.empty() ||
+        std::find(archs.begin(), archs.end(), arch) != archs.end())
+      return Error{"architectures '" + list +
+                   "': wanted different ones between commas, such as "
+                   "gfx950,gfx942"};
+    archs.push_back(arch);
+    at = comma + 1;
+  }
+  return archs;
+}
+
+/// One source to compile for one architecture.
+struct Job {
+  uint32_t source;
+  std::string arch;
+  Result<LoadedCode> code = Error{};
+};
+
+/// A line on a terminal that says how far it is, or a line for each that is
+/// done. Alone, and not on a terminal, one needs no company.
+class Progress {
+public:
+  explicit Progress(size_t total)
+      : total(total), terminal(::isatty(STDERR_FILENO) == 1) {}
+
+  void done(const std::string &name, const LoadedCode &code) {
+    std::lock_guard lock(mutex);
+    ++count;
+    const std::string text = fmt::format(
+        "[{}/{}] {} for {}: {} bytes {}", count, total, name, code.arch,
+        code.bytes.size(),
+        code.cached ? "from the cache" : "in " + timeText(code.time));
+    if (terminal)
+      fmt::print(stderr, "\r\033[K{}", text);
+    else if (total > 1)
+      fmt::print(stderr, "{}\n", text);
+    std::fflush(stderr);
+  }
+  ~Progress() {
+    if (terminal && count != 0)
+      fmt::print(stderr, "\r\033[K");
+  }
+
+private:
+  const size_t total;
+  const bool terminal;
+  size_t count = 0;
+  std::mutex mutex;
+};
+
+/// Compiles all jobs, several at once; after a failure no further one starts.
+void compileAll(const runtime::Bundle &bundle, std::vector<Job> &jobs,
+                Compiler &compiler) {
+  Progress progress(jobs.size());
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  auto work = [&] {
+    for (size_t i; !failed && (i = next++) < jobs.size();) {
+      Job &job = jobs[i];
+      job.code = compileSource(bundle, job.source, job.arch, compiler);
+      if (job.code)
+        progress.done(bundle.sources[job.source].name, *job.code);
+      else
+        failed = true;
+    }
+  };
+  const size_t hands = std::clamp<size_t>(std::thread::hardware_concurrency(),
+                                          1, std::max<size_t>(jobs.size(), 1));
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < hands; ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// The description for every architecture in one bundle.
+Result<Loaded> loadAll(const BuildOptions &options) {
+  Result<Loaded> loaded =
+      load(options.file, options.archs.front(), options.prefer);
+  if (!loaded || !loaded->fromDescription)
+    return loaded;
+  for (size_t i = 1; i < options.archs.size(); ++i) {
+    Result<Loaded> other = load(options.file, options.archs[i], options.prefer);
+    if (!other)
+      return other;
+    mergeBundle(loaded->bundle, std::move(other->bundle), options.archs[i]);
+    loaded->time += other->time;
+  }
+  return loaded;
+}
+
+/// Every source for those of the architectures that it is for.
+Result<std::vector<Job>> jobsOf(const runtime::Bundle &bundle,
+                                const BuildOptions &options) {
+  std::vector<Job> jobs;
+  for (const std::string &arch : options.archs) {
+    const size_t before = jobs.size();
+    std::string known;
+    for (uint32_t i = 0; i < bundle.sources.size(); ++i) {
+      // A source is for a processor, with whatever features.
+      const std::string processor = arch.substr(0, arch.find(':'));
+      for (const std::string &each : bundle.sources[i].archs) {
+        known += (known.empty() ? "" : ", ") + each;
+        if (each == processor || each == arch) {
+          jobs.push_back({i, arch});
+          break;
+        }
+      }
+    }
+    if (jobs.size() == before)
+      return Error{fmt::format("no source of '{}' is for {}; there are those "
+                               "for {}",
+                               options.file, arch, known)};
+  }
+  return jobs;
+}
+
 int build(const BuildOptions &options) {
-  Result<Loaded> loaded = load(options.file, options.arch, options.prefer);
+  Result<Loaded> loaded = loadAll(options);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
   // A bundle may be built anew in its place; a description would be lost.
@@ -44,23 +176,33 @@ int build(const BuildOptions &options) {
   const auto target = std::filesystem::status(options.output, ignored);
   std::FILE *log = std::filesystem::is_other(target) ? stderr : stdout;
   runtime::Bundle &bundle = loaded->bundle;
+  Result<std::vector<Job>> jobs = jobsOf(bundle, options);
+  if (!jobs)
+    return report(jobs.takeError());
+  Result<Compiler> compiler = Compiler::make(options.compiler);
+  if (!compiler)
+    return report(compiler.takeError());
+  compileAll(bundle, *jobs, *compiler);
+  // Those that were never begun have no text.
+  for (const Job &job : *jobs)
+    if (!job.code && !job.code.message().empty())
+      return report(Error{job.code.message()});
+
   // Compiled afresh: what was in a bundle may be an older compiler's.
   std::erase_if(bundle.codeObjects, [&](const runtime::CodeObject &object) {
-    return object.arch == options.arch;
+    return std::find(options.archs.begin(), options.archs.end(), object.arch) !=
+           options.archs.end();
   });
-  for (uint32_t source = 0; source < bundle.sources.size(); ++source) {
-    Result<LoadedCode> code =
-        compileSource(bundle, source, options.arch, options.clang);
-    if (!code)
-      return report(code.takeError());
+  for (Job &job : *jobs) {
     if (options.verbose) {
-      fmt::print(log, "{}: generated in {}, compiled in {}\n",
-                 bundle.sources[source].name, timeText(loaded->time),
-                 timeText(code->time));
-      fmt::print(log, "{}", resourceText(*code));
+      fmt::print(log, "{}{}: generated in {}, compiled in {}\n",
+                 bundle.sources[job.source].name,
+                 options.archs.size() > 1 ? " for " + job.arch : "",
+                 timeText(loaded->time), timeText(job.code->time));
+      fmt::print(log, "{}", resourceText(*job.code));
     }
     bundle.codeObjects.push_back(
-        {source, options.arch, std::move(code->bytes)});
+        {job.source, job.arch, std::move(job.code->bytes)});
   }
   Result<std::vector<std::byte>> bytes = runtime::writeBundle(bundle);
   if (!bytes)
@@ -70,6 +212,11 @@ int build(const BuildOptions &options) {
     return report(status.takeError());
   fmt::print(log, "{}: {} bytes\n", options.output, bytes->size());
   return kFine;
+}
+
+std::string archsText(const std::string &list) {
+  const Result<std::vector<std::string>> archs = parseArchs(list);
+  return archs ? "" : archs.message();
 }
 
 } // namespace
@@ -82,15 +229,18 @@ void tool::addBuildCommand(CLI::App &app, Action &action) {
       ->required();
   command->add_option("-o,--output", options->output, "The bundle to write")
       ->required();
-  command->add_option("--arch", options->arch, "The architecture to build for")
+  command
+      ->add_option("--arch", options->archList,
+                   "The architectures to build for, e.g. gfx950,gfx942,gfx90a")
+      ->check(archsText)
       ->capture_default_str();
   addPreferOption(*command, options->prefer);
-  command->add_option(
-      "--clang", options->clang.clang,
-      "The clang to compile with (default: " + runtime::defaultClang() + ")");
+  addCompilerOptions(*command, options->compiler);
   command->add_flag("-v,--verbose", options->verbose,
                     "Print times, and registers, LDS, spills and code size of "
                     "each kernel");
-  command->callback(
-      [options, &action] { action = [options] { return build(*options); }; });
+  command->callback([options, &action] {
+    options->archs = *parseArchs(options->archList);
+    action = [options] { return build(*options); };
+  });
 }

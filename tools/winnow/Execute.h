@@ -20,7 +20,8 @@ struct LoadedCode {
   uint32_t source = 0; ///< index of Bundle::sources
   std::string arch;
   bool prebuilt = false;             ///< came with the bundle
-  std::chrono::microseconds time{0}; ///< of the compiler, if not
+  bool cached = false;               ///< came from a cache folder
+  std::chrono::microseconds time{0}; ///< of the compiler or the cache, if not
   std::vector<std::byte> bytes;
   std::shared_ptr<const sim::CodeObject> object; ///< null unless for gfx950
 };

@@ -36,6 +36,7 @@ Json codesJson(const RunReport &report) {
                         {"arch", code.arch},
                         {"bytes", code.bytes.size()},
                         {"prebuilt", code.prebuilt},
+                        {"cached", code.cached},
                         {"compile_us", code.time.count()}});
   return list;
 }

@@ -71,23 +71,24 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
 
 Result<LoadedCode> tool::compileSource(const runtime::Bundle &bundle,
                                        uint32_t source, const std::string &arch,
-                                       const runtime::ClangOptions &options) {
+                                       Compiler &compiler) {
   const runtime::Source &text = bundle.sources[source];
-  Result<runtime::Compiled> compiled =
-      runtime::compileWithClang(text, arch, options);
+  Result<runtime::CachedCode> compiled = compiler.compile(text, arch);
   if (!compiled)
     return compiled.takeError();
   LoadedCode code;
   code.source = source;
   code.arch = arch;
   code.time = compiled->time;
-  code.bytes = std::move(compiled->code);
+  code.cached = compiled->origin != runtime::CodeOrigin::Compiled;
+  code.bytes = *compiled->code;
   return ready(std::move(code), text.name);
 }
 
-Result<std::vector<LoadedCode>>
-tool::loadCode(const runtime::Bundle &bundle, const runtime::Entry &entry,
-               const std::string &arch, const runtime::ClangOptions &options) {
+Result<std::vector<LoadedCode>> tool::loadCode(const runtime::Bundle &bundle,
+                                               const runtime::Entry &entry,
+                                               const std::string &arch,
+                                               Compiler &compiler) {
   std::vector<LoadedCode> codes;
   for (const runtime::Launch &launch : entry.launches) {
     bool loaded = false;
@@ -108,7 +109,7 @@ tool::loadCode(const runtime::Bundle &bundle, const runtime::Entry &entry,
       prebuilt.bytes = own->bytes;
       code = ready(std::move(prebuilt), bundle.sources[own->source].name);
     } else {
-      code = compileSource(bundle, launch.source, arch, options);
+      code = compileSource(bundle, launch.source, arch, compiler);
     }
     if (!code)
       return code.takeError();

@@ -3,9 +3,8 @@
 #ifndef WINNOW_TOOL_LOAD_H
 #define WINNOW_TOOL_LOAD_H
 
+#include "Compilers.h"
 #include "Execute.h"
-
-#include "winnow/Runtime/ClangCompiler.h"
 
 #include <string>
 #include <vector>
@@ -30,12 +29,11 @@ Result<Loaded> load(const std::string &path, const std::string &arch,
 Result<std::vector<LoadedCode>> loadCode(const runtime::Bundle &bundle,
                                          const runtime::Entry &entry,
                                          const std::string &arch,
-                                         const runtime::ClangOptions &options);
+                                         Compiler &compiler);
 
 /// One source, compiled; its text must not be refused by the loader.
 Result<LoadedCode> compileSource(const runtime::Bundle &bundle, uint32_t source,
-                                 const std::string &arch,
-                                 const runtime::ClangOptions &options);
+                                 const std::string &arch, Compiler &compiler);
 
 } // namespace winnow::tool
 

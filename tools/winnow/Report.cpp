@@ -175,6 +175,7 @@ void addCode(Lines &lines, const RunReport &report) {
                           report.bundle.sources[code.source].name, code.arch,
                           code.bytes.size(),
                           code.prebuilt ? std::string("from the bundle")
+                          : code.cached ? "from the cache"
                                         : "in " + timeText(code.time)));
 }
 

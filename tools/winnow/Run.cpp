@@ -43,7 +43,7 @@ struct RunOptions {
   int64_t showRequest = 0;
   bool json = false, check = false;
   unsigned threads = 0;
-  runtime::ClangOptions clang;
+  CompilerOptions compiler;
   ObserveOptions observe;
 };
 
@@ -212,8 +212,11 @@ private:
           Clock::now() - start);
       return status;
     }
+    Result<Compiler> compiler = Compiler::make(options.compiler);
+    if (!compiler)
+      return compiler.takeError();
     Result<std::vector<LoadedCode>> codes =
-        loadCode(loaded.bundle, *entry, kArch, options.clang);
+        loadCode(loaded.bundle, *entry, kArch, *compiler);
     if (!codes)
       return codes.takeError();
     report.codes = std::move(*codes);
@@ -393,9 +396,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
                    "Threads of the simulated device; 0: one a core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  command->add_option(
-      "--clang", options->clang.clang,
-      "The clang to compile with (default: " + runtime::defaultClang() + ")");
+  addCompilerOptions(*command, options->compiler);
   addObserveOptions(*command, options->observe);
   command->callback([options, &action] {
     if (!options->lengthList.empty())
