@@ -189,9 +189,14 @@ Operand InstructionDecoder::vector(unsigned number, unsigned count, bool acc) {
   return operand;
 }
 
-Operand InstructionDecoder::any(unsigned encoding, ValueType type) {
+Operand InstructionDecoder::any(unsigned encoding, ValueType type,
+                                unsigned registers) {
   if (encoding >= 256)
-    return vector(encoding - 256, registersOf(type), op.flags & kAccSource);
+    return vector(encoding - 256, registers ? registers : registersOf(type),
+                  op.flags & kAccSource);
+  if (registers > 2)
+    fail("a scalar or constant for " + std::to_string(registers) +
+         " registers is not simulated");
   return scalar(encoding, type);
 }
 
@@ -205,11 +210,15 @@ void InstructionDecoder::decodeScalar() {
   };
   unsigned high = w >> 23;
   if (high == 0b101111101) { // SOP1
-    destination(bits(w, 16, 7));
+    if (op.result != ValueType::None)
+      destination(bits(w, 16, 7));
     in.source[0] = scalar(bits(w, 0, 8), op.sources[0]);
   } else if (high == 0b101111110) { // SOPC
     in.source[0] = scalar(bits(w, 0, 8), op.sources[0]);
-    in.source[1] = scalar(bits(w, 8, 8), op.sources[1]);
+    if (std::string_view(op.name) == "s_set_gpr_idx_on")
+      in.immediate = int32_t(bits(w, 8, 4)); // which operands, no register
+    else
+      in.source[1] = scalar(bits(w, 8, 8), op.sources[1]);
   } else if (high == 0b101111111) { // SOPP
     in.immediate = int16_t(w);
   } else if (w >> 28 == 0b1011) { // SOPK
@@ -330,12 +339,13 @@ void InstructionDecoder::decodeVop3() {
     if (bits(w0, 0, 8) + (compare ? 2 : 1) > kScalarRegisters)
       fail("its destination is no scalar register");
   } else if (op.result != ValueType::None || op.flags & kSwaps) {
-    in.destination = vector(bits(w0, 0, 8), registersOf(op.result));
+    in.destination = vector(bits(w0, 0, 8), registersOfResult(op));
   }
   for (unsigned i = 0; i < 3; ++i)
     if (op.sources[i] != ValueType::None &&
         !(i == 2 && op.flags & kAccumulates))
-      in.source[i] = any(bits(w1, 9 * i, 9), op.sources[i]);
+      in.source[i] =
+          any(bits(w1, 9 * i, 9), op.sources[i], op.sourceRegisters[i]);
   if (op.flags & kReadsMask)
     in.source[2] = scalar(bits(w1, 18, 9), ValueType::B64);
   if (op.flags & kAccumulates)

@@ -50,7 +50,8 @@ private:
 
   void fail(std::string what);
   Operand scalar(unsigned encoding, ValueType type);
-  Operand any(unsigned encoding, ValueType type);
+  /// `registers` when the operand is wider than its type says.
+  Operand any(unsigned encoding, ValueType type, unsigned registers = 0);
   Operand vector(unsigned number, unsigned count, bool acc = false);
   Operand constant(uint64_t bits) const;
   Operand inlineInteger(int64_t value, ValueType type) const;

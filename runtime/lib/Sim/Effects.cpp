@@ -177,7 +177,7 @@ private:
   void other() {
     const bool isVector = in.kind == InstructionClass::Valu;
     for (unsigned i = 0; i < 3; ++i) {
-      unsigned count = registersOf(in.sourceType[i]);
+      unsigned count = registersOfSource(op, i);
       if (i == 2 && op.flags & kReadsMask)
         count = 2;
       if (i == 2 && op.flags & kAccumulates)
@@ -188,7 +188,7 @@ private:
       add(in.source[0], 1, true);
       add(in.destination, 1);
     }
-    add(in.destination, registersOf(in.resultType), true);
+    add(in.destination, registersOfResult(op), true);
     if (isVector &&
         (name.starts_with("v_cmp") || op.flags & kScalarDestination))
       if (in.scalarDestination + 1 < 128) {
@@ -226,6 +226,10 @@ private:
 
 } // namespace
 
+Effects effectsOf(const Instruction &in, uint32_t firstWord) {
+  return EffectsBuilder(in, firstWord).run();
+}
+
 std::vector<Effects> effectsOf(const Program &program,
                                const CodeObject::Impl &object) {
   std::vector<Effects> all;
@@ -237,7 +241,7 @@ std::vector<Effects> effectsOf(const Program &program,
     }
     std::span<const uint8_t> bytes = object.at(in.address, 4);
     uint32_t word = bytes.size() < 4 ? 0 : readLittle<uint32_t>(bytes.data());
-    all.push_back(EffectsBuilder(in, word).run());
+    all.push_back(effectsOf(in, word));
   }
   return all;
 }

@@ -55,6 +55,9 @@ struct Effects {
   uint16_t cycles = 4;
 };
 
+/// Of one instruction that is simulated; its first word has cache bits.
+Effects effectsOf(const Instruction &in, uint32_t firstWord);
+
 /// One for each instruction of the program.
 std::vector<Effects> effectsOf(const Program &program,
                                const CodeObject::Impl &object);

@@ -167,8 +167,22 @@ struct Operation {
   uint32_t flags = 0;
   /// Memory operations: registers of data moved. MFMA: see Mfma.cpp.
   uint8_t dataRegisters = 0;
+  /// Vector ALU: registers of a result wider than its type says.
   uint8_t resultRegisters = 0;
+  /// Vector ALU: registers of sources that are wider than their type says.
+  uint8_t sourceRegisters[3] = {0, 0, 0};
 };
+
+/// Registers of a vector operation's operands.
+constexpr unsigned registersOfSource(const Operation &op, unsigned which) {
+  return op.sourceRegisters[which] ? op.sourceRegisters[which]
+                                   : registersOf(op.sources[which]);
+}
+constexpr unsigned registersOfResult(const Operation &op) {
+  return op.kind == InstructionClass::Valu && op.resultRegisters
+             ? op.resultRegisters
+             : registersOf(op.result);
+}
 
 enum OperationFlags : uint32_t {
   /// VOP3 form has a scalar destination (VOP3B).
@@ -196,14 +210,25 @@ enum OperationFlags : uint32_t {
   kOwnClamp = 1 << 11,
 };
 
+/// The instructions of one unit, with the unit's name for the documentation.
+struct OperationTable {
+  const char *title;
+  std::span<const Operation> operations;
+};
+std::span<const OperationTable> operationTables();
+
 std::span<const Operation> scalarOperations();
+std::span<const Operation> scalarIndexOperations();
 std::span<const Operation> programOperations();
 std::span<const Operation> scalarMemoryOperations();
 std::span<const Operation> vectorFloatOperations();
 std::span<const Operation> vectorHalfOperations();
+std::span<const Operation> vectorHalfFunctionOperations();
 std::span<const Operation> vectorIntegerOperations();
+std::span<const Operation> vectorByteOperations();
 std::span<const Operation> vectorConvertOperations();
 std::span<const Operation> vectorPackedOperations();
+std::span<const Operation> vectorDotOperations();
 std::span<const Operation> vectorCompareOperations();
 std::span<const Operation> crossLaneOperations();
 std::span<const Operation> ldsOperations();

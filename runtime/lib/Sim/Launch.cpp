@@ -4,6 +4,7 @@
 // a turn, and a long turn ends by itself so that waves may wait on each other.
 #include "Launch.h"
 
+#include "IndexedOperands.h"
 #include "Observer.h"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ public:
     for (;;) {
       unsigned ended = 0, waiting = 0;
       for (Wave &wave : group.waves) {
-        if (wave.state == WaveState::Running &&
+        if (isRunnable(wave) &&
             !(observer ? runTurn<true>(wave) : runTurn<false>(wave)))
           return false;
         ended += wave.state == WaveState::Ended;
@@ -117,12 +118,42 @@ private:
     return true;
   }
 
+  static bool isRunnable(const Wave &wave) {
+    return wave.state == WaveState::Running ||
+           wave.state == WaveState::Indexing;
+  }
+
+  /// Instructions whose vector registers M0 moves.
+  template <bool Observed>
+  void runIndexed(Wave &wave, uint64_t turnEnd, uint64_t &executed) {
+    const Instruction *instructions = input.program->instructions.data();
+    const unsigned registers =
+        std::min(rows, input.kernel->descriptor.accumOffset());
+    Instruction moved;
+    while (executed < turnEnd && wave.state == WaveState::Indexing) {
+      int32_t at = wave.pc++;
+      const Instruction &in = instructions[at];
+      ++hits[at];
+      ++executed;
+      if (!shiftOperands(wave, in, registers, moved))
+        return;
+      if constexpr (Observed)
+        observer->beforeIndexed(wave, moved, size_t(at));
+      if (wave.state == WaveState::Indexing)
+        moved.handler(wave, moved);
+      if (wave.state == WaveState::Stopped)
+        wave.stoppedAt = &in;
+    }
+  }
+
   template <bool Observed> bool runTurn(Wave &wave) {
     const Instruction *instructions = input.program->instructions.data();
     uint64_t turnEnd =
         std::min(group.executed + kTurn, input.options.instructionLimit);
     uint64_t executed = group.executed;
-    while (executed < turnEnd) {
+    if (wave.state == WaveState::Indexing)
+      runIndexed<Observed>(wave, turnEnd, executed);
+    while (executed < turnEnd && wave.state == WaveState::Running) {
       int32_t at = wave.pc++;
       const Instruction &in = instructions[at];
       ++hits[at];
@@ -131,7 +162,11 @@ private:
         observer->before(wave, in, size_t(at));
       if (!Observed || wave.state == WaveState::Running)
         in.handler(wave, in);
+      if (wave.state == WaveState::Indexing) [[unlikely]]
+        runIndexed<Observed>(wave, turnEnd, executed);
       if (wave.state != WaveState::Running) [[unlikely]] {
+        if (wave.state == WaveState::Indexing) // the turn ends
+          break;
         group.executed = executed;
         if (wave.state == WaveState::Stopped) {
           describeFault(wave, *wave.stoppedAt, group.fault);

@@ -54,8 +54,8 @@ void Observer::reportGlobal(Wave &w, const Instruction &in,
   report(CheckKind::UninitialisedGlobal, w, in, problems.uninitialised);
 }
 
-void Observer::before(Wave &w, const Instruction &in, size_t index) {
-  const Effects &e = effects[index];
+void Observer::before(Wave &w, const Instruction &in, size_t index,
+                      const Effects &e) {
   if (watchesRegisters) {
     RegisterWatch &watch = registers[w.index];
     report(CheckKind::MissingWait, w, in, watch.conflict(e));

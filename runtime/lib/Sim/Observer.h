@@ -21,7 +21,15 @@ public:
   void startWorkgroup(const Workgroup &group);
   /// `in`, instruction `index` of the program, is about to run in `w`; it is
   /// stopped when a check says so.
-  void before(Wave &w, const Instruction &in, size_t index);
+  void before(Wave &w, const Instruction &in, size_t index) {
+    before(w, in, index, effects[index]);
+  }
+  /// The same when VGPR indexing moves the registers that it names.
+  void beforeIndexed(Wave &w, const Instruction &moved, size_t index) {
+    before(w, moved, index,
+           moved.operation && moved.reason < 0 ? effectsOf(moved, 0)
+                                               : effects[index]);
+  }
   /// Every wave that has not ended waits at a barrier.
   void passBarrier(Workgroup &group);
 
@@ -29,6 +37,7 @@ public:
   void finish(LaunchStats &stats);
 
 private:
+  void before(Wave &w, const Instruction &in, size_t index, const Effects &e);
   CheckAction of(CheckKind kind) const { return input.options.checks.of(kind); }
   bool isOn(CheckKind kind) const { return of(kind) != CheckAction::Off; }
   void report(CheckKind kind, Wave &w, const Instruction &in,

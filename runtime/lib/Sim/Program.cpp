@@ -4,43 +4,15 @@
 // dead or padding bytes do no harm.
 #include "CodeObjectImpl.h"
 #include "Decoder.h"
+#include "InstructionSet.h"
 #include "Wave.h"
 
-#include <unordered_map>
-
 namespace winnow::sim {
-
-const Operation *findOperation(std::string_view name) {
-  static const std::unordered_map<std::string_view, const Operation *> table =
-      [] {
-        std::unordered_map<std::string_view, const Operation *> all;
-        for (std::span<const Operation> part :
-             {scalarOperations(), programOperations(), scalarMemoryOperations(),
-              vectorFloatOperations(), vectorHalfOperations(),
-              vectorIntegerOperations(), vectorConvertOperations(),
-              vectorPackedOperations(), vectorCompareOperations(),
-              crossLaneOperations(), ldsOperations(), globalMemoryOperations(),
-              atomicOperations(), mfmaOperations()})
-          for (const Operation &op : part)
-            all.emplace(op.name, &op);
-        return all;
-      }();
-  auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
-}
 
 namespace {
 
 void stopAtReason(Wave &w, const Instruction &in) {
   w.stop(in, w.group->program->reasons[in.reason]);
-}
-
-/// "v_add_f32" of "v_add_f32_e32"; operands tell the encodings apart.
-std::string_view withoutEncoding(std::string_view name) {
-  for (std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"})
-    if (name.ends_with(suffix))
-      return name.substr(0, name.size() - suffix.size());
-  return name;
 }
 
 class ProgramBuilder {

@@ -40,6 +40,7 @@ enum ModeBits : uint32_t {
   /// Exceptions that would trap.
   kModeTraps = 0x1ffu << 12,
   kModeFp16Overflow = 1u << 23,
+  kModeIndexing = 1u << 27,
 };
 
 /// Windows of the flat address space that mean LDS and scratch, as the ROCm
@@ -48,7 +49,14 @@ constexpr uint64_t kSharedBase = uint64_t(1) << 48;
 constexpr uint64_t kPrivateBase = uint64_t(2) << 48;
 constexpr uint64_t kApertureSize = uint64_t(1) << 32;
 
-enum class WaveState : uint8_t { Running, AtBarrier, Ended, Stopped };
+enum class WaveState : uint8_t {
+  Running,
+  /// Running with VGPR indexing on.
+  Indexing,
+  AtBarrier,
+  Ended,
+  Stopped
+};
 
 struct Workgroup {
   uint32_t id[3] = {0, 0, 0};

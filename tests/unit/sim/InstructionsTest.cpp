@@ -17,5 +17,14 @@ TEST(Instructions, PageIsCurrent) {
       << "winnow sim --instructions > docs/simulator-instructions.md";
 }
 
+// Every row of the tables is one of the instructions that LLVM decodes, so that
+// neither a slip of the pen nor a gap in the search for them goes unseen.
+TEST(Instructions, TablesHoldInstructionsOfGfx950Alone) {
+  std::set<std::string> all = instructionSet();
+  EXPECT_GT(all.size(), 1200u);
+  for (const std::string &name : simulatedInstructions())
+    EXPECT_TRUE(all.contains(name)) << name;
+}
+
 } // namespace
 } // namespace winnow::sim::test

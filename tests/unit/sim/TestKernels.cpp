@@ -199,6 +199,36 @@ std::string loadInputs(unsigned first, unsigned registers) {
   return text + "  s_waitcnt vmcnt(0)\n";
 }
 
+static std::vector<uint32_t>
+columnsOf(const std::vector<std::vector<uint32_t>> &rows) {
+  std::vector<uint32_t> in(rows[0].size() * 64);
+  for (size_t row = 0; row < rows.size(); ++row)
+    for (size_t c = 0; c < rows[0].size(); ++c)
+      in[c * 64 + row] = rows[row][c];
+  return in;
+}
+static const std::string kKeepDenormals =
+    "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15\n";
+
+std::vector<std::vector<uint32_t>>
+runLanes(const std::string &body,
+         const std::vector<std::vector<uint32_t>> &inputs, unsigned results) {
+  auto out = runWave(loadInputs(1, unsigned(inputs[0].size())) +
+                         kKeepDenormals + body + storeOutputs(40, results),
+                     columnsOf(inputs), results * 64);
+  std::vector<std::vector<uint32_t>> rows(inputs.size());
+  for (size_t row = 0; row < inputs.size(); ++row)
+    for (unsigned r = 0; r < results; ++r)
+      rows[row].push_back(out[r * 64 + row]);
+  return rows;
+}
+std::string runLanesError(const std::string &body,
+                          const std::vector<std::vector<uint32_t>> &inputs) {
+  return runWaveError(loadInputs(1, unsigned(inputs[0].size())) +
+                          kKeepDenormals + body,
+                      columnsOf(inputs), 64, unsigned(inputs.size()));
+}
+
 std::string storeOutputs(unsigned first, unsigned registers) {
   std::string text = "  s_nop 7\n  v_lshlrev_b32 v120, 2, v122\n";
   for (unsigned r = 0; r < registers; ++r)

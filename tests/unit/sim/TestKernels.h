@@ -82,6 +82,15 @@ std::string loadInputs(unsigned first, unsigned registers);
 /// Stores v[first...], register-major.
 std::string storeOutputs(unsigned first, unsigned registers);
 
+/// One lane a row of `inputs`, whose columns v1, v2, ... hold; the result rows
+/// are v40 and on. f32 denormals are kept.
+std::vector<std::vector<uint32_t>>
+runLanes(const std::string &body,
+         const std::vector<std::vector<uint32_t>> &inputs, unsigned results);
+/// The error of the same.
+std::string runLanesError(const std::string &body,
+                          const std::vector<std::vector<uint32_t>> &inputs);
+
 inline uint32_t bitsOf(float v) { return std::bit_cast<uint32_t>(v); }
 inline float floatOf(uint32_t v) { return std::bit_cast<float>(v); }
 

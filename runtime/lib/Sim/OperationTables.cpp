@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every table of instructions, in the order in which the documentation has
+// them.
+#include "Decoder.h"
+
+#include <unordered_map>
+
+namespace winnow::sim {
+
+std::span<const OperationTable> operationTables() {
+  static const OperationTable tables[] = {
+      {"Scalar arithmetic", scalarOperations()},
+      {"Register indexing, quads and messages", scalarIndexOperations()},
+      {"Program flow, waits and hardware registers", programOperations()},
+      {"Scalar memory", scalarMemoryOperations()},
+      {"Vector f32 and f64", vectorFloatOperations()},
+      {"Vector f16", vectorHalfOperations()},
+      {"Vector f16 functions", vectorHalfFunctionOperations()},
+      {"Vector integers", vectorIntegerOperations()},
+      {"Vector bytes, cube maps and normalised integers",
+       vectorByteOperations()},
+      {"Conversions", vectorConvertOperations()},
+      {"Packed arithmetic", vectorPackedOperations()},
+      {"Dot products", vectorDotOperations()},
+      {"Comparisons", vectorCompareOperations()},
+      {"Moves across lanes and register files", crossLaneOperations()},
+      {"Local data share", ldsOperations()},
+      {"Flat, global and scratch memory", globalMemoryOperations()},
+      {"Global atomics", atomicOperations()},
+      {"Matrix", mfmaOperations()}};
+  return tables;
+}
+
+const Operation *findOperation(std::string_view name) {
+  static const std::unordered_map<std::string_view, const Operation *> table =
+      [] {
+        std::unordered_map<std::string_view, const Operation *> all;
+        for (const OperationTable &part : operationTables())
+          for (const Operation &op : part.operations)
+            all.emplace(op.name, &op);
+        return all;
+      }();
+  auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
+}
+
+} // namespace winnow::sim
