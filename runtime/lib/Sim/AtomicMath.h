@@ -4,6 +4,9 @@
 #ifndef WINNOW_SIM_ATOMICMATH_H
 #define WINNOW_SIM_ATOMICMATH_H
 
+#include "FloatFormats.h"
+#include "FloatMath.h"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -29,13 +32,27 @@ constexpr auto bitAnd = [](auto old, auto v) { return decltype(old)(old & v); };
 constexpr auto bitOr = [](auto old, auto v) { return decltype(old)(old | v); };
 constexpr auto bitXor = [](auto old, auto v) { return decltype(old)(old ^ v); };
 constexpr auto exchange = [](auto, auto v) { return v; };
-// A NaN operand loses to a number, as v_min and v_max have it.
+// A quiet NaN loses to a number, a signaling one wins, and -0 is below +0
+// (CDNA4 ISA, "Float Memory Atomics", "NaN Handling").
 constexpr auto floatMinimum = [](auto old, auto v) {
-  return std::fmin(old, v);
+  return minOf<true>(old, v);
 };
 constexpr auto floatMaximum = [](auto old, auto v) {
-  return std::fmax(old, v);
+  return maxOf<true>(old, v);
 };
+
+/// Two sums of 16 bits in a dword; denormals are kept.
+template <auto Add>
+constexpr auto halves = [](uint32_t old, uint32_t v) {
+  return uint32_t(Add(uint16_t(old >> 16), uint16_t(v >> 16))) << 16 |
+         Add(uint16_t(old), uint16_t(v));
+};
+constexpr auto addHalves = halves<[](uint16_t a, uint16_t b) {
+  return floatToHalf(addOf(halfToFloat(a), halfToFloat(b)));
+}>;
+constexpr auto addBfloats = halves<[](uint16_t a, uint16_t b) {
+  return floatToBfloat(addOf(bfloatToFloat(a), bfloatToFloat(b)));
+}>;
 
 /// Applies Fn to the T at `bytes`, atomically among host threads when it is
 /// aligned as hardware requires; returns the old value.

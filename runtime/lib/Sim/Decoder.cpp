@@ -55,7 +55,7 @@ void InstructionDecoder::decode() {
   case 0b110111:
     return decodeFlat();
   case 0b111000:
-    return decodeCache();
+    return decodeBuffer();
   default:
     fail("its encoding is not simulated");
   }

@@ -43,7 +43,7 @@ private:
   void decodeMfma(const uint32_t *pair);
   void decodeLds();
   void decodeFlat();
-  void decodeCache();
+  void decodeBuffer();
   /// Source 0 and what follows a 32-bit VOP word: literal, SDWA or DPP.
   void shortSources(bool compare);
   void finishVector();

@@ -10,12 +10,17 @@ void InstructionDecoder::decodeScalarMemory() {
   uint32_t w0 = words[0], w1 = words[1];
   if (op.dataRegisters == 0) // cache maintenance
     return;
+  bool isBuffer = std::string_view(op.name).starts_with("s_buffer");
   in.destination.kind = Operand::Kind::Sgpr;
   in.destination.index = uint16_t(bits(w0, 6, 7));
   if (in.destination.index + op.dataRegisters > kScalarRegisters)
     fail("its destination passes the scalar registers");
   in.source[0].kind = Operand::Kind::Sgpr;
   in.source[0].index = uint16_t(bits(w0, 0, 6) << 1);
+  in.isBuffer = isBuffer;
+  if (isBuffer && (in.source[0].index % 4 || in.source[0].index + 4 > kM0))
+    fail("its descriptor does not begin at a multiple of four scalar "
+         "registers");
   bool hasImmediate = bits(w0, 17, 1), hasRegister = bits(w0, 14, 1);
   if (hasImmediate)
     in.immediate = int32_t(w1 << 11) >> 11;
@@ -67,14 +72,37 @@ void InstructionDecoder::decodeFlat() {
   if (op.sources[1] != ValueType::None)
     in.source[1] = vector(bits(w1, 8, 8), op.dataRegisters, acc);
   bool atomic = op.kind == InstructionClass::VectorAtomic;
-  if (op.resultRegisters && (!atomic || in.returnsValue))
+  in.loadsLds = op.flags & kLoadsLds;
+  if (op.resultRegisters && (!atomic || in.returnsValue) && !in.loadsLds)
     in.destination = vector(bits(w1, 24, 8), op.resultRegisters, acc);
 }
 
-void InstructionDecoder::decodeCache() {
-  // Of the buffer encoding only the cache operations, which have no operand.
-  if (op.kind != InstructionClass::Wait)
-    fail("buffer memory is not simulated");
+void InstructionDecoder::decodeBuffer() {
+  if (op.kind == InstructionClass::Wait) // cache maintenance has no operand
+    return;
+  uint32_t w0 = words[0], w1 = words[1];
+  bool acc = bits(w1, 23, 1);
+  in.isBuffer = true;
+  in.immediate = int32_t(bits(w0, 0, 12));
+  in.usesOffset = bits(w0, 12, 1);
+  in.usesIndex = bits(w0, 13, 1);
+  in.returnsValue = bits(w0, 14, 1);
+  in.loadsLds = bits(w0, 16, 1);
+  if (in.usesOffset || in.usesIndex)
+    in.source[0] = vector(bits(w1, 0, 8), in.usesOffset + in.usesIndex);
+  in.source[2].kind = Operand::Kind::Sgpr;
+  in.source[2].index = uint16_t(bits(w1, 16, 5) << 2);
+  if (in.source[2].index + 4 > kM0)
+    fail("its descriptor passes the scalar registers");
+  in.scale[0] = scalar(bits(w1, 24, 8), ValueType::B32);
+  unsigned data = bits(w1, 8, 8);
+  bool atomic = op.kind == InstructionClass::VectorAtomic;
+  if (op.sources[1] != ValueType::None)
+    in.source[1] = vector(data, op.dataRegisters, acc);
+  if (in.loadsLds && op.kind != InstructionClass::VectorLoad)
+    fail("a store from LDS is not simulated");
+  if (op.resultRegisters && (!atomic || in.returnsValue) && !in.loadsLds)
+    in.destination = vector(data, op.resultRegisters, acc);
 }
 
 void InstructionDecoder::decodeMfma(const uint32_t *pair) {

@@ -57,6 +57,7 @@ private:
     bool isScratch = name.starts_with("scratch_");
     bool isFlat = name.starts_with("flat_");
     bool hasBase = in.source[2].kind != Operand::Kind::None;
+    out.loadsLds = in.loadsLds;
     out.space = isScratch ? Space::Scratch
                 : isFlat  ? Space::Flat
                           : Space::Global;
@@ -70,12 +71,16 @@ private:
     else
       out.bytes =
           uint8_t(4 * std::max(op.dataRegisters, op.resultRegisters)); // dwords
-    add(in.source[0], isScratch || hasBase ? 1 : 2);
+    add(in.source[0], in.isBuffer            ? in.usesIndex + in.usesOffset
+                      : isScratch || hasBase ? 1
+                                             : 2);
     add(in.source[1], op.dataRegisters);
-    add(in.source[2], isScratch ? 1 : 2);
+    add(in.source[2], in.isBuffer ? 4 : isScratch ? 1 : 2);
+    if (in.isBuffer)
+      add(in.scale[0], 1);
     add(in.destination, op.resultRegisters, true);
     // SC1 of the gfx940 encodings: the scope is the device or the system.
-    out.isCoherent = firstWord >> 25 & 1;
+    out.isCoherent = firstWord >> (in.isBuffer ? 15 : 25) & 1;
     out.countsVm = true;
     out.countsLgkm = out.isUnordered = isFlat;
   }
@@ -89,11 +94,19 @@ private:
     if (has("permute") || has("swizzle") || name == "ds_nop")
       return;
     out.space = Space::Lds;
+    out.ldsAddress = has("addtid") ? Effects::LdsAddress::Lane
+                     : name == "ds_append" || name == "ds_consume"
+                         ? Effects::LdsAddress::Wave
+                         : Effects::LdsAddress::Register;
     out.access = name.starts_with("ds_read")    ? AccessKind::Load
                  : name.starts_with("ds_write") ? AccessKind::Store
                                                 : AccessKind::Atomic;
-    if (out.access == AccessKind::Atomic)
+    if (out.ldsAddress == Effects::LdsAddress::Wave)
+      out.bytes = 4;
+    else if (out.access == AccessKind::Atomic)
       out.bytes = uint8_t(4 * op.dataRegisters);
+    else if (has("_tr_"))
+      out.bytes = uint8_t(4 * op.resultRegisters);
     else if (has("_b8") || has("_u8") || has("_i8"))
       out.bytes = 1;
     else if (has("_b16") || has("_u16") || has("_i16"))
@@ -102,7 +115,7 @@ private:
       out.bytes = uint8_t(4 * std::max(op.dataRegisters, op.resultRegisters));
     out.isHighHalf = has("_d16_hi");
     out.offsets[0] = uint32_t(in.immediate | in.immediate2 << 8);
-    if (has("read2") || has("write2")) {
+    if (has("read2") || has("write2") || has("xchg2")) {
       out.accesses = 2;
       out.bytes = has("_b64") ? 8 : 4;
       uint32_t step = out.bytes * (has("st64") ? 64u : 1u);
@@ -112,11 +125,11 @@ private:
   }
 
   void scalarMemory() {
-    add(in.source[0], 2);
+    add(in.source[0], in.isBuffer ? 4 : 2);
     add(in.source[1], 1);
     add(in.destination, op.dataRegisters, true);
     out.countsLgkm = out.isUnordered = true;
-    if (name.starts_with("s_load")) {
+    if (name.starts_with("s_load") || name.starts_with("s_buffer_load")) {
       out.space = Space::Scalar;
       out.bytes = uint8_t(4 * op.dataRegisters);
     }

@@ -33,6 +33,12 @@ struct Effects {
   /// LDS instructions may access two places; offsets are bytes.
   uint8_t accesses = 1;
   uint32_t offsets[2] = {0, 0};
+  /// LDS: lanes at 4 * lane from M0, or one access of the wave at the offset,
+  /// instead of at the address register.
+  enum class LdsAddress : uint8_t { Register, Lane, Wave };
+  LdsAddress ldsAddress = LdsAddress::Register;
+  /// The data goes on to LDS, at M0.
+  bool loadsLds = false;
   /// A store of a register's high half.
   bool isHighHalf = false;
   /// Device or system scope in the cache bits: an atomic load or store.

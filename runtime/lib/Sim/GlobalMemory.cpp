@@ -9,7 +9,11 @@
 
 namespace winnow::sim {
 
-void laneAddresses(Wave &w, const Instruction &in, LaneAddresses &out) {
+bool laneAddresses(Wave &w, const Instruction &in, unsigned size,
+                   LaneAddresses &out) {
+  if (in.isBuffer)
+    return bufferAddresses(w, in, size, out);
+  out.lanes = w.exec();
   const Operand &address = in.source[0], &base = in.source[2];
   int64_t offset = in.immediate;
   if (out.isScratch) {
@@ -20,18 +24,19 @@ void laneAddresses(Wave &w, const Instruction &in, LaneAddresses &out) {
         address.kind == Operand::Kind::Vgpr ? w.row(address.index) : nullptr;
     for (unsigned l = 0; l < kLanes; ++l)
       out.at[l] = start + (low ? low[l] : 0);
-    return;
+    return true;
   }
   const uint32_t *low = w.row(address.index);
   if (base.kind != Operand::Kind::None) {
     uint64_t start = readScalar64(w, base) + uint64_t(offset);
     for (unsigned l = 0; l < kLanes; ++l)
       out.at[l] = start + low[l];
-    return;
+    return true;
   }
   const uint32_t *high = low + kLanes;
   for (unsigned l = 0; l < kLanes; ++l)
     out.at[l] = (uint64_t(high[l]) << 32 | low[l]) + uint64_t(offset);
+  return true;
 }
 
 static const char *nameOf(AccessKind kind) {
@@ -79,7 +84,7 @@ void load(Wave &w, const Instruction &in) {
   constexpr unsigned dwords = (Size + 3) / 4;
   LaneAddresses addresses;
   addresses.isScratch = Scratch;
-  laneAddresses(w, in, addresses);
+  laneAddresses(w, in, Size, addresses);
   // All lanes are read before one is written: the destination may overlap the
   // address registers.
   alignas(64) uint32_t values[dwords][kLanes] = {};
@@ -117,7 +122,7 @@ void store(Wave &w, const Instruction &in) {
   constexpr unsigned dwords = (Size + 3) / 4;
   LaneAddresses addresses;
   addresses.isScratch = Scratch;
-  laneAddresses(w, in, addresses);
+  laneAddresses(w, in, Size, addresses);
   const uint32_t *data = w.row(in.source[1].index);
   forLanes(w, in, addresses, Size, AccessKind::Store,
            [&](unsigned l, uint8_t *bytes) {

@@ -116,6 +116,14 @@ struct Instruction {
   uint8_t blgp = 0;
   /// Memory operations that return the value from before (sc0 of an atomic).
   bool returnsValue = false;
+  /// Buffer memory: source 2 is the first of the four descriptor registers,
+  /// source 0 the index, when there is one, and the offset after it; scale[0]
+  /// is the scalar offset.
+  bool isBuffer = false;
+  bool usesIndex = false;
+  bool usesOffset = false;
+  /// Data goes to LDS, at M0.
+  bool loadsLds = false;
   ValueType sourceType[3] = {};
   ValueType resultType = ValueType::None;
   Operand destination;
@@ -208,6 +216,8 @@ enum OperationFlags : uint32_t {
   kSwaps = 1 << 10,
   /// Integer operation that implements the clamp bit itself.
   kOwnClamp = 1 << 11,
+  /// Memory operation whose data goes to LDS instead of registers.
+  kLoadsLds = 1 << 12,
 };
 
 /// The instructions of one unit, with the unit's name for the documentation.
@@ -232,7 +242,10 @@ std::span<const Operation> vectorDotOperations();
 std::span<const Operation> vectorCompareOperations();
 std::span<const Operation> crossLaneOperations();
 std::span<const Operation> ldsOperations();
+std::span<const Operation> ldsExchangeOperations();
 std::span<const Operation> globalMemoryOperations();
+std::span<const Operation> bufferMemoryOperations();
+std::span<const Operation> loadToLdsOperations();
 std::span<const Operation> atomicOperations();
 std::span<const Operation> mfmaOperations();
 

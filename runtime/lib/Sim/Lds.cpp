@@ -3,8 +3,7 @@
 // its crossbar. Active lanes take effect in ascending order.
 #include "AtomicMath.h"
 #include "Elf.h"
-#include "Lanes.h"
-#include "MemoryAccess.h"
+#include "LdsAccess.h"
 
 #include <deque>
 #include <string>
@@ -27,26 +26,6 @@ uint8_t *ldsBytes(Wave &w, const Instruction &in, unsigned lane,
 }
 
 namespace {
-
-/// Single-address instructions have a 16-bit byte offset in both fields.
-uint32_t wideOffset(const Instruction &in) {
-  return uint32_t(in.immediate | in.immediate2 << 8);
-}
-
-template <typename Body>
-void forLdsLanes(Wave &w, const Instruction &in, uint32_t offset, unsigned size,
-                 AccessKind kind, Body body) {
-  const uint32_t *address = w.row(in.source[0].index);
-  uint64_t exec = w.exec();
-  for (unsigned l = 0; l < kLanes; ++l) {
-    if (!(exec >> l & 1))
-      continue;
-    uint8_t *bytes = ldsBytes(w, in, l, address[l] + offset, size, kind);
-    if (!bytes)
-      return;
-    body(l, bytes);
-  }
-}
 
 template <unsigned Size, bool Signed, int Half>
 void ldsRead(Wave &w, const Instruction &in) {
@@ -127,47 +106,6 @@ void ldsWrite2(Wave &w, const Instruction &in) {
   }
 }
 
-bool isAligned(Wave &w, const Instruction &in, const uint8_t *bytes,
-               unsigned size) {
-  if (uint64_t(bytes - w.group->lds.data()) % size == 0)
-    return true;
-  w.stop(in, "an LDS atomic at an address that is not a multiple of " +
-                 std::to_string(size));
-  return false;
-}
-
-template <typename T>
-void returnOld(Wave &w, const Instruction &in, const LaneBuffer &old) {
-  if (w.state == WaveState::Stopped)
-    return;
-  commit(w, in.destination.index, old.low, w.exec());
-  if (sizeof(T) == 8)
-    commit(w, in.destination.index + 1, old.high, w.exec());
-}
-template <typename T> T dataOf(Wave &w, const Operand &operand, unsigned lane) {
-  const uint32_t *row = w.row(operand.index);
-  LaneView view{row, row + kLanes};
-  return laneValue<T>(view, lane);
-}
-
-template <typename T, auto Fn, bool Returns>
-void ldsAtomic(Wave &w, const Instruction &in) {
-  LaneBuffer old{};
-  forLdsLanes(w, in, wideOffset(in), sizeof(T), AccessKind::Atomic,
-              [&](unsigned l, uint8_t *bytes) {
-                if (!isAligned(w, in, bytes, sizeof(T)))
-                  return;
-                // One workgroup runs on one host thread: no atomicity needed.
-                T before;
-                std::memcpy(&before, bytes, sizeof(T));
-                T after = Fn(before, dataOf<T>(w, in.source[1], l));
-                std::memcpy(bytes, &after, sizeof(T));
-                setLane(old, l, before);
-              });
-  if (Returns)
-    returnOld<T>(w, in, old);
-}
-
 /// ds_cmpst: data0 is what is expected, data1 the new value.
 template <typename T, bool Returns>
 void ldsCompareStore(Wave &w, const Instruction &in) {
@@ -244,12 +182,6 @@ public:
     writes();
     integers<uint32_t, int32_t>("u32", "i32", "b32");
     integers<uint64_t, int64_t>("u64", "i64", "b64");
-    atomics<float, atomic::add>("add", "f32", 1);
-    atomics<double, atomic::add>("add", "f64", 2);
-    atomics<float, atomic::floatMinimum>("min", "f32", 1);
-    atomics<float, atomic::floatMaximum>("max", "f32", 1);
-    atomics<double, atomic::floatMinimum>("min", "f64", 2);
-    atomics<double, atomic::floatMaximum>("max", "f64", 2);
     row("ds_bpermute_b32", &backwardPermute, 1, 1, 1);
     row("ds_permute_b32", &forwardPermute, 1, 1, 1);
     row("ds_swizzle_b32", &swizzle, 0, 0, 1);

@@ -12,14 +12,40 @@ namespace winnow::sim {
 
 enum class AccessKind : uint8_t { Load, Store, Atomic };
 
-/// Addresses of a vector memory instruction's lanes; only active ones count.
+/// Addresses of a vector memory instruction's lanes.
 struct LaneAddresses {
   uint64_t at[kLanes];
+  /// Lanes that reach memory: EXEC, less lanes out of a buffer's range.
+  uint64_t lanes = 0;
   bool isScratch = false;
+  /// Buffers: bytes of each such lane's access that are in range.
+  uint8_t bytes[kLanes];
 };
 
-/// Computes the addresses of a flat, global or scratch instruction.
-void laneAddresses(Wave &w, const Instruction &in, LaneAddresses &out);
+/// Computes the addresses of an access of `size` bytes a lane; false after
+/// stopping the wave, which only a buffer's descriptor makes it do.
+bool laneAddresses(Wave &w, const Instruction &in, unsigned size,
+                   LaneAddresses &out);
+bool bufferAddresses(Wave &w, const Instruction &in, unsigned size,
+                     LaneAddresses &out);
+
+/// Where a scalar memory instruction's `size` bytes begin; false after stopping
+/// the wave, as above.
+bool scalarAddress(Wave &w, const Instruction &in, unsigned size,
+                   uint64_t &address);
+
+/// LDS address at which a load to LDS puts the data of a lane, `size` bytes of
+/// memory; `base` is M0 and the offset of the instruction.
+constexpr uint32_t ldsDestination(uint32_t base, unsigned lane, unsigned size) {
+  return base + lane * (size > 4 ? 16 : 4);
+}
+/// Bytes that it puts there.
+constexpr unsigned ldsDestinationBytes(unsigned size) {
+  return size > 4 ? size : 4;
+}
+inline uint32_t ldsDestinationBase(const Wave &w, const Instruction &in) {
+  return w.sgpr[kM0] + uint32_t(in.immediate);
+}
 
 /// Host bytes of one lane's access, or null after stopping the wave. Flat
 /// addresses in the LDS and scratch windows go there.
@@ -30,14 +56,15 @@ uint8_t *laneBytes(Wave &w, const Instruction &in, const LaneAddresses &a,
 uint8_t *ldsBytes(Wave &w, const Instruction &in, unsigned lane,
                   uint32_t address, unsigned size, AccessKind kind);
 
-/// Runs `body(lane, bytes)` for every active lane; false when one faulted.
+/// Runs `body(lane, bytes)` for every lane that reaches memory; false when one
+/// faulted.
 template <typename Body>
 bool forLanes(Wave &w, const Instruction &in, const LaneAddresses &a,
               unsigned size, AccessKind kind, Body body) {
-  uint64_t exec = w.exec();
+  uint64_t lanes = a.lanes;
   unsigned count = 0;
   for (unsigned l = 0; l < kLanes; ++l) {
-    if (!(exec >> l & 1))
+    if (!(lanes >> l & 1))
       continue;
     uint8_t *bytes = a.isScratch ? nullptr : w.memory.resolve(a.at[l], size);
     if (!bytes) [[unlikely]] {

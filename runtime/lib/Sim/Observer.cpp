@@ -27,6 +27,8 @@ void Observer::startWorkgroup(const Workgroup &group) {
   }
   if (watchesLds)
     lds.start(group.lds.size());
+  if (watchesRegisters)
+    transfers.start(group.lds.size(), group.waves.size());
   global.start(group.linearId);
 }
 
@@ -69,6 +71,8 @@ void Observer::before(Wave &w, const Instruction &in, size_t index,
     c.mfmaOperations += 2 * uint64_t(e.products);
     c.issueCycles += e.cycles;
   }
+  if (e.loadsLds && (watchesLds || watchesRegisters))
+    loadToLds(w, in, e);
   switch (e.space) {
   case Space::None:
   case Space::Scratch:
@@ -79,7 +83,7 @@ void Observer::before(Wave &w, const Instruction &in, size_t index,
       globalAccess(w, in, e, c);
     return;
   case Space::Lds:
-    if (watchesLds || profiles)
+    if (watchesLds || profiles || transfers.any())
       ldsAccess(w, in, e, c);
     return;
   case Space::Scalar:
@@ -97,29 +101,47 @@ void Observer::laneInLds(Wave &w, const Effects &e, uint32_t address,
                w.group->lds.data(), value);
 }
 
+void Observer::loadToLds(Wave &w, const Instruction &in, const Effects &e) {
+  uint32_t base = ldsDestinationBase(w, in);
+  unsigned stored = ldsDestinationBytes(e.bytes);
+  LdsWatch::Problems problems;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if (!w.isActive(l))
+      continue;
+    uint32_t at = ldsDestination(base, l, e.bytes);
+    if (watchesLds)
+      lds.access(w.index, AccessKind::Store, at, stored, l, problems,
+                 w.group->lds.data());
+    if (watchesRegisters)
+      transfers.issue(w.index, at, stored, registers[w.index]);
+  }
+  reportLds(w, in, problems);
+}
+
 void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
                             Counters &c) {
   LaneAddresses addresses;
-  laneAddresses(w, in, addresses);
-  uint64_t exec = w.exec(), inGlobal = 0;
+  if (!laneAddresses(w, in, e.bytes, addresses))
+    return;
+  uint64_t inGlobal = 0;
   GlobalWatch::Problems problems;
   LdsWatch::Problems inLds;
   for (unsigned l = 0; l < kLanes; ++l) {
-    if (!(exec >> l & 1))
+    if (!(addresses.lanes >> l & 1))
       continue;
     uint64_t at = addresses.at[l];
+    unsigned size = in.isBuffer ? addresses.bytes[l] : e.bytes;
     if (at >= kSharedBase && at - kSharedBase < kApertureSize) {
       laneInLds(w, e, uint32_t(at - kSharedBase), l, inLds);
       continue;
     }
     // An address outside of everything is the access's own error.
-    Allocation *allocation = w.memory.locate(at, e.bytes);
+    Allocation *allocation = w.memory.locate(at, size);
     if (!allocation)
       continue;
     inGlobal |= uint64_t(1) << l;
     if (watchesGlobal)
-      global.access(*allocation, e.access, e.isCoherent, at, e.bytes, l,
-                    problems);
+      global.access(*allocation, e.access, e.isCoherent, at, size, l, problems);
   }
   reportGlobal(w, in, problems);
   reportLds(w, in, inLds);
@@ -138,21 +160,36 @@ void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
 
 void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
                          Counters &c) {
-  const uint32_t *addresses = w.row(in.source[0].index);
   uint64_t exec = w.exec();
+  const uint32_t *addresses = nullptr;
+  uint32_t computed[kLanes];
+  if (e.ldsAddress == Effects::LdsAddress::Register) {
+    addresses = w.row(in.source[0].index);
+  } else {
+    for (unsigned l = 0; l < kLanes; ++l)
+      computed[l] = e.ldsAddress == Effects::LdsAddress::Lane
+                        ? (w.sgpr[kM0] & 0xffff) + 4 * l
+                        : 0;
+    if (e.ldsAddress == Effects::LdsAddress::Wave)
+      exec &= ~exec + 1; // once, by the first lane
+    addresses = computed;
+  }
   LdsWatch::Problems problems;
+  std::string early;
   for (unsigned part = 0; part < e.accesses; ++part) {
     const uint32_t *data = e.access == AccessKind::Store
                                ? w.row(in.source[1 + part].index)
                                : nullptr;
-    for (unsigned l = 0; watchesLds && l < kLanes; ++l) {
+    for (unsigned l = 0; (watchesLds || transfers.any()) && l < kLanes; ++l) {
       if (!(exec >> l & 1))
         continue;
       uint8_t value[16];
       for (unsigned d = 0; data && d < (e.bytes + 3u) / 4; ++d)
         std::memcpy(value + 4 * d, &data[d * kLanes + l], 4);
-      laneInLds(w, e, addresses[l] + e.offsets[part], l, problems,
-                data && !e.isHighHalf ? value : nullptr);
+      uint32_t at = addresses[l] + e.offsets[part];
+      laneInLds(w, e, at, l, problems, data && !e.isHighHalf ? value : nullptr);
+      if (transfers.any() && early.empty())
+        early = transfers.conflict(w.index, at, e.bytes, l, registers);
     }
     if (profiles) {
       LdsCycles cost = ldsCycles(addresses, exec, e.offsets[part], e.bytes);
@@ -161,15 +198,15 @@ void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
       c.issueCycles += cost.cycles > e.cycles ? cost.cycles - e.cycles : 0;
     }
   }
+  report(CheckKind::MissingWait, w, in, early);
   reportLds(w, in, problems);
 }
 
 void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
                             Counters &c) {
-  uint64_t at = readScalar64(w, in.source[0]) + int64_t(in.immediate);
-  if (in.source[1].kind != Operand::Kind::None)
-    at += readScalar32(w, in.source[1]);
-  at &= ~uint64_t(3);
+  uint64_t at;
+  if (!scalarAddress(w, in, e.bytes, at))
+    return;
   Allocation *allocation = w.memory.locate(at, e.bytes);
   if (!allocation)
     return;
@@ -187,6 +224,8 @@ void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
 
 void Observer::passBarrier(Workgroup &group) {
   lds.passBarrier();
+  if (watchesRegisters)
+    transfers.passBarrier(registers);
   if (!isOn(CheckKind::DivergentBarrier))
     return;
   const Instruction *instructions = input.program->instructions.data();

@@ -6,6 +6,7 @@
 
 #include "GlobalWatch.h"
 #include "Launch.h"
+#include "LdsTransfers.h"
 #include "LdsWatch.h"
 #include "RegisterWatch.h"
 
@@ -48,6 +49,7 @@ private:
                  Counters &counters);
   void scalarAccess(Wave &w, const Instruction &in, const Effects &e,
                     Counters &counters);
+  void loadToLds(Wave &w, const Instruction &in, const Effects &e);
   void laneInLds(Wave &w, const Effects &e, uint32_t address, unsigned lane,
                  LdsWatch::Problems &problems, const uint8_t *value = nullptr);
   void reportLds(Wave &w, const Instruction &in,
@@ -60,6 +62,7 @@ private:
   const bool watchesRegisters, watchesLds, watchesGlobal, profiles;
   std::vector<RegisterWatch> registers;
   LdsWatch lds;
+  LdsTransfers transfers;
   GlobalWatch global;
   std::vector<Counters> counters;
   std::map<std::pair<CheckKind, const Instruction *>, size_t> known;

@@ -25,8 +25,13 @@ std::span<const OperationTable> operationTables() {
       {"Comparisons", vectorCompareOperations()},
       {"Moves across lanes and register files", crossLaneOperations()},
       {"Local data share", ldsOperations()},
+      {"Local data share: floats, exchanges and transposing loads",
+       ldsExchangeOperations()},
       {"Flat, global and scratch memory", globalMemoryOperations()},
-      {"Global atomics", atomicOperations()},
+      {"Buffer memory", bufferMemoryOperations()},
+      {"Loads into LDS (those of buffers have the name of the load)",
+       loadToLdsOperations()},
+      {"Flat, global and buffer atomics", atomicOperations()},
       {"Matrix", mfmaOperations()}};
   return tables;
 }

@@ -22,6 +22,10 @@ public:
   std::string conflict(const Effects &effects) const;
   /// Takes the instruction's waits and what it issues.
   void issue(const Effects &effects);
+  /// Numbers of the last vector memory operation, and of the last one that the
+  /// wave has waited for.
+  uint32_t issuedVector() const { return vmIssued; }
+  uint32_t doneVector() const { return vmDone; }
 
 private:
   /// The number of the operation that is to write a register; 0 for none.
