@@ -16,10 +16,10 @@ template <typename T> struct Checked {
 
 /// Floats here are summed and rounded to nearest even; any other MODE stops.
 inline bool roundsToNearest(Wave &w, const Instruction &in) {
-  if (!(w.mode & (kModeRound32 | kModeRound16_64)))
+  if (w.plainRounding)
     return true;
-  w.stop(in, "a rounding mode other than to nearest even is not simulated for "
-             "this instruction");
+  w.stop(in, "rounding other than to nearest even, and overflow other than to "
+             "infinity, is not simulated for this instruction");
   return false;
 }
 

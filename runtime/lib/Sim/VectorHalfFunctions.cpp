@@ -79,8 +79,10 @@ void packedFmaAccumulating(Wave &w, const Instruction &in) {
 
 const Operation table[] = {
     checkedOp<[](Half x) { return fraction(x); }>("v_fract_f16"),
-    vectorOp<[](Half x) { return trigonometric<false>(x); }>("v_sin_f16"),
-    vectorOp<[](Half x) { return trigonometric<true>(x); }>("v_cos_f16"),
+    checkedOp<[](Half x) { return Checked<Half>{trigonometric<false>(x)}; }>(
+        "v_sin_f16"),
+    checkedOp<[](Half x) { return Checked<Half>{trigonometric<true>(x)}; }>(
+        "v_cos_f16"),
     vectorOp<[](Half x) { return mantissa(x); }>("v_frexp_mant_f16"),
     vectorOp<[](Half x) { return exponent(x); }>("v_frexp_exp_i16_f16"),
     checkedOp<[](Half a, Half b, Half c) {
