@@ -236,6 +236,16 @@ void InstructionDecoder::decodeScalar() {
 // Values of the src0 field that say what the second word holds.
 constexpr unsigned kSourceSdwa = 249, kSourceDpp = 250;
 
+/// Source 1 of a 32-bit VOP word: a vector register, unless SDWA says that it
+/// is a scalar one.
+Operand InstructionDecoder::shortSource1() {
+  const unsigned number = bits(words[0], 9, 8);
+  if (bits(words[0], 0, 9) == kSourceSdwa && wordCount > 1 &&
+      bits(words[1], 31, 1))
+    return scalar(number, op.sources[1]);
+  return vector(number, registersOf(op.sources[1]));
+}
+
 void InstructionDecoder::shortSources(bool compare) {
   unsigned src0 = bits(words[0], 0, 9);
   uint32_t w1 = wordCount > 1 ? words[1] : 0;
@@ -249,8 +259,6 @@ void InstructionDecoder::shortSources(bool compare) {
     a.absolute = bits(w1, 21, 1);
     if (in.source[1].kind != Operand::Kind::None) {
       Operand &b = in.source[1];
-      if (bits(w1, 31, 1))
-        b = scalar(bits(words[0], 9, 8), op.sources[1]);
       b.select = uint8_t(bits(w1, 24, 3));
       b.signExtend = bits(w1, 27, 1);
       b.negate = bits(w1, 28, 1);
@@ -310,7 +318,7 @@ void InstructionDecoder::decodeVop2() {
     in.source[literalLast ? 2 : 1] = literal(op.sources[1]);
     return finishVector();
   }
-  in.source[1] = vector(bits(w, 9, 8), registersOf(op.sources[1]));
+  in.source[1] = shortSource1();
   in.scalarDestination = kVcc;
   shortSources(false);
   if (op.flags & kReadsMask) {
@@ -324,7 +332,7 @@ void InstructionDecoder::decodeVop2() {
 
 void InstructionDecoder::decodeVopc() {
   in.scalarDestination = kVcc;
-  in.source[1] = vector(bits(words[0], 9, 8), registersOf(op.sources[1]));
+  in.source[1] = shortSource1();
   shortSources(true);
   finishVector();
 }

@@ -46,6 +46,7 @@ private:
   void decodeBuffer();
   /// Source 0 and what follows a 32-bit VOP word: literal, SDWA or DPP.
   void shortSources(bool compare);
+  Operand shortSource1();
   void finishVector();
 
   void fail(std::string what);

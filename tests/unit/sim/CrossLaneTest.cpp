@@ -99,8 +99,10 @@ TEST(CrossLane, Sdwa) {
   v_cndmask_b32 v24, 0, 1, vcc
   s_movk_i32 s20, 2
   v_lshlrev_b32_sdwa v25, s20, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:BYTE_2
-)" + storeOutputs(20, 6);
-  auto out = runWave(body, in, 6 * 64);
+  v_mul_u32_u24_sdwa v26, v1, s20 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_0 src1_sel:DWORD
+  v_add_u32_sdwa v27, v1, -16 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_0 src1_sel:DWORD
+)" + storeOutputs(20, 8);
+  auto out = runWave(body, in, 8 * 64);
   for (unsigned l = 0; l < 64; ++l) {
     uint32_t a = in[l], b = in[64 + l];
     EXPECT_EQ(out[l], (a >> 8 & 0xff) + (b >> 16));
@@ -109,6 +111,9 @@ TEST(CrossLane, Sdwa) {
     EXPECT_EQ(out[192 + l], uint32_t(int32_t(int16_t((a >> 16) | (b >> 24)))));
     EXPECT_EQ(out[256 + l], (a & 0xff) < (b & 0xff));
     EXPECT_EQ(out[320 + l], (a >> 16 & 0xff) << 2);
+    EXPECT_EQ(out[384 + l], (a & 0xffff) * 2);
+    // As a vector register, -16 would be one that the kernel does not have.
+    EXPECT_EQ(out[448 + l], (a & 0xff) - 16);
   }
 }
 
