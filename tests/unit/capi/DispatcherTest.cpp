@@ -16,6 +16,7 @@ using namespace winnow;
 using namespace winnow::runtime;
 using namespace winnow::test;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -257,6 +258,8 @@ TEST_F(DispatcherTest, NeverCompilesWhereItMustNot) {
               AllOf(HasSubstr("not fast: "), HasSubstr("fast.hip"),
                     HasSubstr("not generic: "), HasSubstr("generic.hip")));
   EXPECT_TRUE(compiler->compiledSources().empty());
+  EXPECT_THAT(error, ContainsRegex("fast.hip on gfx950:sramecc.:xnack-, .*: "
+                                   "key [0-9a-f]+ is not in the bundle"));
 
   // What the bundle brings is fine.
   Bundle bundle = variants();

@@ -332,6 +332,17 @@ TEST_F(OpenDeviceTest, RefusesALibraryThatIsNotHip) {
   EXPECT_THAT(opened.message(), HasSubstr("it has no hipGetDeviceCount"));
 }
 
+TEST_F(OpenDeviceTest, ReadsThePropertiesOfRocm5) {
+  // Which has no hipGetDevicePropertiesR0600, and another layout.
+  auto opened = openHipDevice({WINNOW_HIP_SIM_ROCM5}, 0, "hip:0");
+  ASSERT_TRUE(opened) << opened.message();
+  const DeviceInfo &info = (*opened)->info();
+  EXPECT_EQ(info.arch, "gfx950:sramecc+:xnack-");
+  EXPECT_EQ(info.waveSize, 64);
+  EXPECT_EQ(info.computeUnits, 256);
+  EXPECT_EQ(info.memoryBytes, uint64_t(64) << 30);
+}
+
 TEST_F(OpenDeviceTest, AutoFallsToWhatIsThereWithTheReason) {
   auto opened = openDevice("auto", {"/nowhere/libamdhip64.so", kHipSim});
   ASSERT_TRUE(opened) << opened.message();
