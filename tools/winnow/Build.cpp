@@ -118,19 +118,30 @@ void compileAll(const runtime::Bundle &bundle, std::vector<Job> &jobs,
     thread.join();
 }
 
-/// The description for every architecture in one bundle.
+/// The description for every architecture in one bundle; unless a lowering is
+/// preferred, in portable HIP too, for devices that refuse the better one.
 Result<Loaded> loadAll(const BuildOptions &options) {
   Result<Loaded> loaded =
       load(options.file, options.archs.front(), options.prefer);
   if (!loaded || !loaded->fromDescription)
     return loaded;
+  auto merge = [&](Loaded other, const std::string &arch) {
+    mergeBundle(loaded->bundle, std::move(other.bundle), arch);
+    loaded->time += other.time;
+  };
   for (size_t i = 1; i < options.archs.size(); ++i) {
     Result<Loaded> other = load(options.file, options.archs[i], options.prefer);
     if (!other)
       return other;
-    mergeBundle(loaded->bundle, std::move(other->bundle), options.archs[i]);
-    loaded->time += other->time;
+    merge(std::move(*other), options.archs[i]);
   }
+  if (!options.prefer.empty())
+    return loaded;
+  // After the better ones of every architecture. Where it refuses an operation
+  // the entry is the same as before and not added twice.
+  for (const std::string &arch : options.archs)
+    if (Result<Loaded> portable = load(options.file, arch, "generic"))
+      merge(std::move(*portable), arch);
   return loaded;
 }
 

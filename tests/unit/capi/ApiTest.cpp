@@ -67,6 +67,23 @@ TEST_F(ApiTest, TellsOfPlanAndArguments) {
   EXPECT_STREQ(winnow_last_error(), "argument 8 of 'm3_decode', which has 8");
 }
 
+TEST_F(ApiTest, RunsTheOtherLoweringOfTheSameBundle) {
+  winnow_plan_options wanted = WINNOW_PLAN_OPTIONS_INIT;
+  wanted.prefer = "generic";
+  wanted.flags = WINNOW_PLAN_PREFERRED_ONLY;
+  const winnow_plan *portable = nullptr;
+  ASSERT_EQ(winnow_plan_get(runtime, bundle, device, &wanted, &portable),
+            WINNOW_OK)
+      << winnow_last_error();
+  winnow_plan_info info = WINNOW_PLAN_INFO_INIT;
+  ASSERT_EQ(winnow_plan_get_info(portable, &info), WINNOW_OK);
+  EXPECT_STREQ(info.lowering, "generic");
+  EXPECT_STREQ(info.from, "bundle");
+  DecodeCall call(device, stream, 2);
+  ASSERT_EQ(call.launch(portable), WINNOW_OK) << winnow_last_error();
+  call.expectRight();
+}
+
 TEST_F(ApiTest, ExplainsInTextAndJson) {
   const winnow_plan *found = plan();
   size_t needed = 0;
