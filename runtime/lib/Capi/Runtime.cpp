@@ -65,6 +65,10 @@ public:
     clang->forgetIdentity();
     hiprtc->forgetIdentity();
   }
+  void release() override {
+    clang->release();
+    hiprtc->release();
+  }
 
 private:
   std::unique_ptr<runtime::KernelCompiler> clang, hiprtc;

@@ -135,10 +135,14 @@ Result<std::vector<std::byte>> runtime::readFile(const std::string &path,
   std::vector<std::byte> bytes;
   // The size is only a hint: pipes and /proc files say 0.
   struct stat info;
+  uint64_t hint = 0;
   if (::fstat(file.get(), &info) == 0 && info.st_size > 0)
-    bytes.reserve(
-        std::min<uint64_t>(static_cast<uint64_t>(info.st_size), maxBytes));
-  std::vector<std::byte> chunk(size_t(1) << 20);
+    hint = std::min<uint64_t>(static_cast<uint64_t>(info.st_size), maxBytes);
+  bytes.reserve(hint);
+  // No larger than the file, and a byte to see its end: clearing a megabyte
+  // takes longer than reading a small one.
+  std::vector<std::byte> chunk(
+      std::clamp<uint64_t>(hint + 1, size_t(1) << 14, size_t(1) << 20));
   while (true) {
     ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
     if (count < 0) {

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The real compilers in the real worker: clang's libraries always, hipRTC 6.4
+// and 5.2 where tools/hiprtc has unpacked them.
+#include "Support.h"
+
+#include "CacheEntry.h"
+#include "winnow/Runtime/ClangCompiler.h"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+using namespace winnow;
+using namespace winnow::runtime;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+constexpr char kKernel[] = R"(
+extern "C" __attribute__((global)) void fill(int *out, int value) {
+  __attribute__((shared)) static int kept[64];
+  kept[__builtin_amdgcn_workitem_id_x()] = value;
+  __builtin_amdgcn_s_barrier();
+  out[__builtin_amdgcn_workitem_id_x()] =
+      kept[63 - __builtin_amdgcn_workitem_id_x()];
+}
+)";
+
+class Compilers : public RtcTest {
+protected:
+  static WorkerOptions clang() {
+    WorkerOptions options;
+    options.worker = WINNOW_RTC_WORKER;
+    return options;
+  }
+  /// Empty, or why the tests of that hipRTC are skipped.
+  static std::string lacking(const std::string &version) {
+    const std::string folder = std::string(WINNOW_HIPRTC_FOLDER "/") + version;
+    if (::access((folder + "/ready").c_str(), F_OK) == 0)
+      return "";
+    const std::string reason = readText(folder + "/missing");
+    return "hipRTC " + version + " is not there: " +
+           (reason.empty() ? "tools/hiprtc unpacks it" : reason);
+  }
+  static WorkerOptions hiprtc(const std::string &version) {
+    WorkerOptions options = clang();
+    Status status = useSystemTree(
+        options, std::string(WINNOW_HIPRTC_FOLDER "/") + version + "/root");
+    EXPECT_TRUE(status) << status.message();
+    return options;
+  }
+  const Source kernel{"fill.hip", "mfma", {"gfx950"}, kKernel};
+};
+
+TEST_F(Compilers, ClangInTheWorkerMakesTheBytesOfTheDriver) {
+  auto compiler = makeClangCompiler(clang());
+  for (const char *arch :
+       {"gfx950", "gfx942", "gfx90a:sramecc+:xnack-", "gfx1100"}) {
+    Result<CompiledKernel> code = compiler->compile({&kernel, arch});
+    ASSERT_TRUE(code) << code.message();
+    Result<Compiled> driven = compileWithClang(kernel, arch);
+    ASSERT_TRUE(driven) << driven.message();
+    EXPECT_EQ(code->code, driven->code) << arch;
+    EXPECT_EQ(code->log, "");
+  }
+}
+
+TEST_F(Compilers, CodeSaysWhichKernelsItHolds) {
+  Result<CompiledKernel> code =
+      makeClangCompiler(clang())->compile({&kernel, "gfx950"});
+  ASSERT_TRUE(code) << code.message();
+  Result<CodeObjectInfo> info = readCodeObject(code->code, "gfx950");
+  ASSERT_TRUE(info) << info.message();
+  ASSERT_EQ(info->kernels.size(), 1u);
+  const KernelResources &found = info->kernels.front();
+  EXPECT_EQ(found.name, "fill");
+  EXPECT_EQ(found.ldsBytes, 256u);
+  EXPECT_EQ(found.scratchBytes, 0u);
+  EXPECT_GE(found.kernargBytes, 12u);
+  EXPECT_EQ(found.vgprs % 8, 0u);
+  EXPECT_GT(found.vgprs, 0u);
+  // Cut short anywhere, or with any byte changed, it is read without harm.
+  std::vector<std::byte> bytes = code->code;
+  for (size_t size = 0; size < bytes.size(); ++size)
+    (void)readCodeObject(std::span(bytes).first(size), "gfx950");
+  for (std::byte &byte : bytes) {
+    const std::byte kept = byte;
+    for (int value : {0, 1, 127, 255}) {
+      byte = std::byte(value);
+      (void)readCodeObject(bytes, "gfx950");
+    }
+    byte = kept;
+  }
+  EXPECT_FALSE(
+      readCodeObject(std::span(bytes).first(bytes.size() - 1), "gfx950"));
+}
+
+TEST_F(Compilers, ClangsTextComesThrough) {
+  auto compiler = makeClangCompiler(clang());
+  Source broken = kernel;
+  broken.text = "extern \"C\" __attribute__((global)) void f() { nonsense(); }";
+  Result<CompiledKernel> code = compiler->compile({&broken, "gfx950"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(),
+              AllOf(HasSubstr("compile worker (clang) on fill.hip for gfx950 "
+                              "failed:\nfill.hip:1:47: error: use of "
+                              "undeclared identifier 'nonsense'"),
+                    Not(HasSubstr("winnow-rtc-"))));
+  Source warned = kernel;
+  warned.text = std::string("#warning look here\n") + kKernel;
+  code = compiler->compile({&warned, "gfx950"});
+  ASSERT_TRUE(code) << code.message();
+  EXPECT_THAT(code->log, HasSubstr("fill.hip:1:2: warning: look here"));
+  code = compiler->compile({&kernel, "gfx123456"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(), HasSubstr("gfx123456"));
+  code = compiler->compile({&kernel, "gfx950:xnack"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(), HasSubstr("ends in neither + nor -"));
+}
+
+TEST_F(Compilers, NothingOfTheDiskReachesTheCode) {
+  Source nosy = kernel;
+  nosy.text = "#include \"/etc/hostname\"\n";
+  Result<CompiledKernel> code =
+      makeClangCompiler(clang())->compile({&nosy, "gfx950"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(), HasSubstr("'/etc/hostname' file not found"));
+  nosy.text = "#include <stdint.h>\n";
+  code = makeClangCompiler(clang())->compile({&nosy, "gfx950"});
+  EXPECT_FALSE(code);
+}
+
+TEST_F(Compilers, ClangThatRunsOutOfMemoryIsAnError) {
+  WorkerOptions options = clang();
+  options.maxMemoryBytes = uint64_t(700) << 20; // its libraries take 400 MB
+  Source endless = kernel;
+  endless.text = R"(
+#define F(x) x x x x x x x x x x
+int table[] = { F(F(F(F(F(F(F(F(1,)))))))) };
+)";
+  Result<CompiledKernel> code =
+      makeClangCompiler(options)->compile({&endless, "gfx950"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(), HasSubstr("ended by signal"));
+}
+
+TEST_F(Compilers, HiprtcCompilesForBothArchitectures) {
+  if (const std::string why = lacking("6.4"); !why.empty())
+    GTEST_SKIP() << why;
+  auto compiler = makeHiprtcCompiler(hiprtc("6.4"));
+  Result<std::string> identity = compiler->identity();
+  ASSERT_TRUE(identity) << identity.message();
+  EXPECT_THAT(*identity,
+              AllOf(HasSubstr("libamd_comgr.so.3:"), HasSubstr("libLLVM.so.21"),
+                    HasSubstr("libhiprtc.so.6:")));
+  for (const char *arch : {"gfx950", "gfx942:sramecc+:xnack-"}) {
+    Result<CompiledKernel> code = compiler->compile({&kernel, arch});
+    ASSERT_TRUE(code) << code.message();
+    EXPECT_EQ(code->from, *identity);
+    Result<CodeObjectInfo> info = readCodeObject(code->code, arch);
+    ASSERT_TRUE(info) << info.message();
+    ASSERT_EQ(info->kernels.size(), 1u);
+    EXPECT_EQ(info->kernels.front().name, "fill");
+    // The same code each time: no path and no time in it.
+    Result<CompiledKernel> again = compiler->compile({&kernel, arch});
+    ASSERT_TRUE(again) << again.message();
+    EXPECT_EQ(code->code, again->code);
+  }
+  Source broken = kernel;
+  broken.text = "nonsense";
+  Result<CompiledKernel> code = compiler->compile({&broken, "gfx950"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(),
+              HasSubstr("hiprtcCompileProgram answered 6 "
+                        "(HIPRTC_ERROR_COMPILATION):\nfill.hip:1:1: error:"));
+}
+
+TEST_F(Compilers, AHiprtcThatAbortsCostsOneErrorForItsKey) {
+  if (const std::string why = lacking("5.2"); !why.empty())
+    GTEST_SKIP() << why;
+  WorkerOptions options = hiprtc("5.2");
+  options.hiprtc = "libamdhip64.so.5";
+  auto compiler = makeHiprtcCompiler(options);
+  CacheOptions cached;
+  cached.folder = path("cache");
+  KernelCache cache(cached);
+  Result<CachedCode> code = cache.codeFor(kernel, "gfx950", *compiler);
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(), HasSubstr("was ended by signal 6 (Aborted)"));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(cache.codeFor(kernel, "gfx950", *compiler));
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::milliseconds(50));
+  // It lives on, for what it knows.
+  code = cache.codeFor(kernel, "gfx90a", *compiler);
+  ASSERT_TRUE(code) << code.message();
+}
+
+} // namespace
