@@ -32,6 +32,8 @@ std::string buildId(const dl_phdr_info &info) {
     const ElfW(Phdr) &segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE)
       continue;
+    // The loader tells addresses as numbers.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto *at = reinterpret_cast<const unsigned char *>(info.dlpi_addr +
                                                              segment.p_vaddr);
     const unsigned char *end = at + segment.p_memsz;

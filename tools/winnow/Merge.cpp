@@ -44,6 +44,7 @@ bool sameCall(runtime::Entry a, runtime::Entry b) {
 void tool::mergeBundle(runtime::Bundle &bundle, runtime::Bundle other,
                        const std::string &arch) {
   std::vector<uint32_t> places;
+  places.reserve(other.sources.size());
   for (runtime::Source &source : other.sources)
     places.push_back(place(bundle, std::move(source), arch));
   for (runtime::Entry &entry : other.entries) {

@@ -256,6 +256,7 @@ KeyLock CacheFolder::lock(const Digest &key, const std::string &name,
 Status CacheFolder::store(const std::string &name,
                           std::span<const std::byte> bytes) const {
   const std::string folder = entries();
+  const std::string path = folder + "/" + name;
   auto problem = [&](int code) {
     return Error{"cannot write into '" + folder + "': " + reason(code)};
   };
@@ -277,8 +278,7 @@ Status CacheFolder::store(const std::string &name,
     int code = writeAll(file.get(), bytes);
     if (code == 0 && ::fsync(file.get()) != 0)
       code = errno;
-    if (code == 0 &&
-        ::rename(temporary.c_str(), (folder + "/" + name).c_str()) != 0)
+    if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0)
       code = errno;
     if (code != 0) {
       ::unlink(temporary.c_str());

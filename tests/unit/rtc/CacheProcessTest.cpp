@@ -67,6 +67,7 @@ TEST_F(CacheProcesses, SixtyFourThatStartColdCompileOnce) {
   int gate[2];
   ASSERT_EQ(::pipe(gate), 0);
   std::vector<pid_t> children;
+  children.reserve(64);
   for (int i = 0; i < 64; ++i)
     children.push_back(forked([&] {
       ::close(gate[1]);
@@ -147,6 +148,7 @@ TEST_F(CacheProcesses, ALockThatIsNeverLetGoIsWaitedForOnlySoLong) {
 TEST_F(CacheProcesses, EvictionWhileOthersLoadIsAMissAtWorst) {
   const auto end = Clock::now() + std::chrono::milliseconds(700);
   std::vector<pid_t> children;
+  children.reserve(3);
   for (int i = 0; i < 3; ++i)
     children.push_back(forked([&] {
       CountingCompiler compiler;

@@ -136,6 +136,7 @@ TEST_F(Cache, ThreadsThatMeetShareOneCompilation) {
   auto hiprtc = makeHiprtcCompiler(worker);
   const Source text = source("sleep=50 count=" + path("count"));
   std::vector<std::thread> threads;
+  threads.reserve(16);
   for (int i = 0; i < 16; ++i)
     threads.emplace_back([&] {
       Result<CachedCode> code = cache.codeFor(text, "gfx950", *hiprtc);

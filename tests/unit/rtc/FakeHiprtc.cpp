@@ -7,6 +7,7 @@
 //   gauge=DIR   how many compile at once is appended to DIR/most
 //   sleep=MS    how long a compilation takes
 //   pid=FILE    the worker's process id (and its child's) go there
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -179,7 +180,8 @@ EXPORT int hiprtcCompileProgram(void *handle, int count, const char **options) {
     append(file, "x");
   gauge(program);
   if (const std::string time = program.word("sleep"); !time.empty())
-    ::usleep(1000 * static_cast<unsigned>(std::atoi(time.c_str())));
+    ::usleep(1000 *
+             static_cast<unsigned>(std::strtol(time.c_str(), nullptr, 10)));
   const std::string act = program.word("act");
   if (act == "error") {
     program.log = "/tmp/x/comgr-123abc/input/k.hip:1:2: error: no such thing\n";
@@ -207,6 +209,6 @@ EXPORT int hiprtcGetCodeSize(void *program, size_t *size) {
 }
 
 EXPORT int hiprtcGetCode(void *program, char *code) {
-  std::memcpy(code, as(program).code.data(), as(program).code.size());
+  std::copy(as(program).code.begin(), as(program).code.end(), code);
   return 0;
 }

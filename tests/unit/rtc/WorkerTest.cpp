@@ -175,6 +175,7 @@ TEST_F(WorkerProcess, NoMoreThanAllowedRunAtOnce) {
   options.maxWorkers = 2;
   auto compiler = makeHiprtcCompiler(options);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&, i] {
       const Source text =
