@@ -34,7 +34,9 @@ Result<sim::Checks> tool::parseChecks(const std::string &text) {
     for (size_t i = 0; i < size_t(sim::CheckKind::Count); ++i) {
       const auto kind = sim::CheckKind(i);
       known += fmt::format("{}{}", i ? ", " : "", sim::nameOf(kind));
-      if (!name.empty() && name != sim::nameOf(kind))
+      // Faults that stop anyway are changed by name only.
+      if (name.empty() ? sim::stopsByDefault(kind)
+                       : name != sim::nameOf(kind))
         continue;
       found = true;
       checks.set(kind, action);
@@ -50,7 +52,9 @@ void tool::addObserveOptions(CLI::App &command, ObserveOptions &options) {
   command
       .add_option("--checks", options.checksText,
                   "off, warn or stop, or NAME=ACTION,...: what a fault that "
-                  "real hardware would not tell does")
+                  "real hardware would not tell does; out-of-bounds, "
+                  "use-after-free, deadlock and runaway-loop stop unless "
+                  "named")
       ->capture_default_str()
       ->check([&options](const std::string &text) {
         Result<sim::Checks> parsed = parseChecks(text);

@@ -200,6 +200,12 @@ void tool::addSimCommand(CLI::App &app, Action &action) {
                    "Threads of the simulated device; 0: one a core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  command
+      ->add_option("--compute-units", options->launch.computeUnits,
+                   "Compute units, which bound the workgroups that are there "
+                   "at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   addObserveOptions(*command, options->observe);
   command->callback(
       [options, &action] { action = [options] { return run(*options); }; });

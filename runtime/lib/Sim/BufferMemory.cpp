@@ -183,7 +183,8 @@ void bufferStore(Wave &w, const Instruction &in) {
         laneBytes(w, in, addresses, l, addresses.bytes[l], AccessKind::Store);
     if (!bytes)
       return;
-    std::memcpy(bytes, words, addresses.bytes[l]);
+    changing(w, AccessKind::Store, bytes, addresses.bytes[l],
+             [&] { std::memcpy(bytes, words, addresses.bytes[l]); });
     w.group->bytesStored += addresses.bytes[l];
   }
 }

@@ -79,8 +79,10 @@ private:
     if (in.isBuffer)
       add(in.scale[0], 1);
     add(in.destination, op.resultRegisters, true);
-    // SC1 of the gfx940 encodings: the scope is the device or the system.
+    // SC1 of the gfx940 encodings: the scope is the device or the system; SC0
+    // alone: the workgroup (LLVM AMDGPUUsage, "Memory Model GFX942").
     out.isCoherent = firstWord >> (in.isBuffer ? 15 : 25) & 1;
+    out.isCoherentInGroup = firstWord >> (in.isBuffer ? 14 : 16) & 1;
     out.countsVm = true;
     out.countsLgkm = out.isUnordered = isFlat;
   }

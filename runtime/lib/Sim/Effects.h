@@ -41,7 +41,9 @@ struct Effects {
   bool loadsLds = false;
   /// A store of a register's high half.
   bool isHighHalf = false;
-  /// Device or system scope in the cache bits: an atomic load or store.
+  /// Scope in the cache bits of a load or store: an atomic one, among the waves
+  /// of a workgroup or of the device.
+  bool isCoherentInGroup = false;
   bool isCoherent = false;
 
   /// Counters that it raises until it is done (CDNA4 ISA, "Data Dependency

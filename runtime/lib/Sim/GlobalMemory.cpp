@@ -56,22 +56,23 @@ uint8_t *laneBytes(Wave &w, const Instruction &in, const LaneAddresses &a,
     uint64_t limit = w.group->privateSegmentSize;
     if (size <= limit && offset <= limit - size)
       return w.scratch.data() + lane * limit + offset;
-    w.stop(in, std::string("scratch ") + nameOf(kind) + " of " +
-                   std::to_string(size) + " bytes at offset " + hex(offset) +
-                   " by lane " + std::to_string(lane) + ": the kernel has " +
-                   std::to_string(limit) + " bytes of scratch a lane");
-    return nullptr;
+    return w.outside(in, CheckKind::OutOfBounds,
+                     std::string("scratch ") + nameOf(kind) + " of " +
+                         std::to_string(size) + " bytes at offset " +
+                         hex(offset) + " by lane " + std::to_string(lane) +
+                         ": the kernel has " + std::to_string(limit) +
+                         " bytes of scratch a lane");
   }
   if (address >= kSharedBase && address - kSharedBase < kApertureSize)
     return ldsBytes(w, in, lane, uint32_t(address - kSharedBase), size, kind);
   if (uint8_t *bytes = w.memory.resolve(address, size))
     return bytes;
-  w.stop(in, std::string("global ") + nameOf(kind) + " of " +
-                 std::to_string(size) + " bytes at " + hex(address) +
-                 " by lane " + std::to_string(lane) +
-                 " is outside every live allocation: " +
-                 w.memory.all().describeNear(address));
-  return nullptr;
+  return w.outside(in, outsideKind(w, address),
+                   std::string("global ") + nameOf(kind) + " of " +
+                       std::to_string(size) + " bytes at " + hex(address) +
+                       " by lane " + std::to_string(lane) +
+                       " is outside every live allocation: " +
+                       w.memory.all().describeNear(address));
 }
 
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Races between workgroups, uninitialised reads, and the lines of an access.
+// Races between waves, uninitialised reads, and the lines of an access.
 #include "GlobalWatch.h"
+
+#include "Elf.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,10 +10,15 @@
 namespace winnow::sim {
 
 namespace {
-// Layout of a cell's words.
-constexpr uint32_t kBytes = 15, kAtomic = 16;
-constexpr unsigned kWho = 5;
-constexpr uint32_t kMany = ~0u >> kWho;
+// Fields of a cell's words.
+constexpr uint64_t kBytes = 15, kAtomic = 16;
+constexpr unsigned kWho = 37;
+constexpr uint64_t kMany = ~uint64_t(0) >> kWho;
+// Of a writer: wave and clock; of readers: waves and barriers.
+constexpr unsigned kWave = 5, kClock = 9, kWaves = 5, kBarriers = 21;
+/// Words of a page of the host.
+constexpr uint64_t kPage = 512;
+constexpr uint64_t kClockMask = (1u << 28) - 1, kBarrierMask = 0xffff;
 } // namespace
 
 void GlobalWatch::Shadow::Free::operator()(void *p) const { std::free(p); }
@@ -23,20 +30,42 @@ GlobalWatch::Shadow &GlobalWatch::shadowOf(Allocation &allocation) {
   Shadow &shadow = place->second;
   if (isNew) {
     size_t dwords = allocation.size / 4 + 1;
-    if (findsRaces)
-      shadow.cells.reset(
-          static_cast<Cell *>(std::calloc(dwords, sizeof(Cell))));
+    auto zeros = [](size_t words) {
+      return static_cast<uint64_t *>(std::calloc(words, 8));
+    };
+    if (findsRaces) {
+      shadow.readers.reset(zeros(dwords));
+      shadow.writers.reset(zeros(dwords));
+      shadow.isTouched.resize(dwords / kPage + 1);
+    }
     if (countsDistinct)
-      shadow.touched.reset(
-          static_cast<uint64_t *>(std::calloc(dwords / 64 + 1, 8)));
+      shadow.touched.reset(zeros(dwords / 64 + 1));
   }
   lastAllocation = &allocation;
   lastShadow = &shadow;
   return shadow;
 }
 
-void GlobalWatch::synchronise(uint64_t address, bool takes, bool gives) {
-  std::vector<uint64_t> &location = given[address];
+void GlobalWatch::synchronise(const Access &a, uint64_t address) {
+  // What returns nothing cannot learn that others were there.
+  bool takes = a.kind == AccessKind::Load || a.returnsValue,
+       gives = a.kind != AccessKind::Load;
+  Location &location = given[address];
+  GroupOrder &order = a.order;
+  const uint32_t current = order.workgroup;
+  const bool wasHere = current / 64 < location.groups.size() &&
+                       location.groups[current / 64] >> (current % 64) & 1;
+  if (location.workgroup == current)
+    order.waves.synchronise(a.wave, location.clocks, takes, gives);
+  else if (takes && wasHere)
+    order.waves.meetAll(a.wave);
+  if (gives && location.workgroup != current) {
+    location.workgroup = current;
+    location.clocks.fill(0);
+    order.waves.synchronise(a.wave, location.clocks, false, true);
+  }
+  if (!a.isAtomicOutside)
+    return;
   auto merge = [](std::vector<uint64_t> &to,
                   const std::vector<uint64_t> &from) {
     to.resize(std::max(to.size(), from.size()));
@@ -44,59 +73,108 @@ void GlobalWatch::synchronise(uint64_t address, bool takes, bool gives) {
       to[i] |= from[i];
   };
   if (takes)
-    merge(ordered, location);
+    merge(order.others, location.groups);
   if (gives) {
-    merge(location, ordered);
-    location.resize(std::max<size_t>(location.size(), current / 64 + 1));
-    location[current / 64] |= uint64_t(1) << (current % 64);
+    merge(location.groups, order.others);
+    location.groups.resize(
+        std::max<size_t>(location.groups.size(), current / 64 + 1));
+    location.groups[current / 64] |= uint64_t(1) << (current % 64);
   }
 }
 
-void GlobalWatch::check(Cell &cell, AccessKind kind, bool isAtomic,
-                        uint32_t bytes, uint64_t address, unsigned lane,
-                        const Allocation &allocation, Problems &problems) {
-  uint32_t me = current + 1;
-  auto race = [&](const char *what, uint32_t who) {
-    if (!problems.race.empty())
-      return;
-    problems.race =
-        hex(address) + " in '" + allocation.label + "', which lane " +
-        std::to_string(lane) +
-        (kind == AccessKind::Load ? " reads" : " writes") + ", was " + what +
-        " by " +
-        (who == kMany ? std::string("other workgroups")
-                      : "workgroup number " + std::to_string(who - 1)) +
-        " of this launch, with no atomic to order them";
-  };
-  uint32_t writer = cell.writer >> kWho, reader = cell.reader >> kWho;
-  if (writer && writer != me && cell.writer & bytes &&
-      !(isAtomic && cell.writer & kAtomic) && !isOrderedAfter(writer - 1))
-    race("written", writer);
-  if (kind == AccessKind::Load) {
-    // By atomics only while every access was one.
-    if (!reader)
-      cell.reader = me << kWho | bytes | (isAtomic ? kAtomic : 0);
-    else if (reader == me)
-      cell.reader = (cell.reader | bytes) & (isAtomic ? ~0u : ~kAtomic);
-    else
-      cell.reader = kMany << kWho | (cell.reader & kBytes) | bytes |
-                    (cell.reader & (isAtomic ? kAtomic : 0));
-    return;
+std::string GlobalWatch::writtenBefore(const Access &a, uint64_t cell) const {
+  uint64_t who = cell >> kWho;
+  bool byAtomic = cell & kAtomic;
+  if (who != a.order.workgroup + 1u) {
+    if ((a.isAtomicOutside && byAtomic) || a.order.isAfter(uint32_t(who - 1)))
+      return {};
+    return "workgroup number " + std::to_string(who - 1) + " of this launch";
+  }
+  unsigned wave = cell >> kWave & 15;
+  uint32_t clock = uint32_t(cell >> kClock & kClockMask);
+  if (wave == a.wave || (a.isAtomicInside && byAtomic) ||
+      a.order.waves.isAfter(a.wave, wave, clock))
+    return {};
+  return "wave " + std::to_string(wave) + " of its workgroup";
+}
+
+std::string GlobalWatch::readBefore(const Access &a, uint64_t cell) const {
+  uint64_t who = cell >> kWho;
+  bool byAtomic = cell & kAtomic;
+  if (who == a.order.workgroup + 1u) {
+    if ((a.isAtomicInside && byAtomic) ||
+        (cell >> kBarriers & kBarrierMask) !=
+            (a.order.waves.barrierCount() & kBarrierMask))
+      return {};
+    for (unsigned wave = 0; wave < kMostWaves; ++wave)
+      if (cell >> (kWaves + wave) & 1 && wave != a.wave &&
+          !a.order.waves.hasMet(a.wave, wave))
+        return "wave " + std::to_string(wave) + " of its workgroup";
+    return {};
   }
   // Of several readers one cannot say whether all are ordered before; having
   // synchronised at all is taken for it.
-  bool isOrdered =
-      reader == kMany ? !ordered.empty() : reader && isOrderedAfter(reader - 1);
-  if (reader && reader != me && cell.reader & bytes &&
-      !(isAtomic && cell.reader & kAtomic) && !isOrdered)
-    race("read", reader);
-  uint32_t kept = writer == me ? cell.writer & kBytes : 0;
-  bool onlyAtomics = isAtomic && (writer != me || cell.writer & kAtomic);
-  cell.writer = me << kWho | kept | bytes | (onlyAtomics ? kAtomic : 0);
+  bool isOrdered = who == kMany ? !a.order.others.empty()
+                                : a.order.isAfter(uint32_t(who - 1));
+  if ((a.isAtomicOutside && byAtomic) || isOrdered)
+    return {};
+  return who == kMany ? "other workgroups of this launch"
+                      : "workgroup number " + std::to_string(who - 1) +
+                            " of this launch";
 }
 
-void GlobalWatch::access(Allocation &allocation, AccessKind kind,
-                         bool isCoherent, uint64_t address, unsigned size,
+void GlobalWatch::note(const Access &a, const Cell &cell,
+                       uint64_t bytes) const {
+  const uint64_t me = uint64_t(a.order.workgroup + 1u) << kWho;
+  const bool isAtomic = a.isAtomicInside;
+  if (a.kind == AccessKind::Load) {
+    uint64_t mine = a.reader | bytes;
+    uint64_t old = cell.reader;
+    bool isMine = old >> kWho == me >> kWho;
+    // By atomics only while every access was one.
+    uint64_t atomic = old & (isAtomic ? kAtomic : 0);
+    if (!old)
+      cell.reader = mine;
+    else if (!isMine)
+      cell.reader = kMany << kWho | (old & kBytes) | bytes | atomic;
+    else if ((old ^ mine) >> kBarriers & kBarrierMask)
+      // The bytes stay: other workgroups have barriers of their own.
+      cell.reader = (mine & ~kAtomic) | (old & kBytes) | atomic;
+    else
+      cell.reader = ((old | mine) & ~kAtomic) | atomic;
+    return;
+  }
+  uint64_t old = cell.writer;
+  bool isMine = old >> kWho == me >> kWho;
+  bool onlyAtomics = isAtomic && (!isMine || old & kAtomic);
+  cell.writer = me | (a.order.waves.clock(a.wave) & kClockMask) << kClock |
+                uint64_t(a.wave) << kWave | (isMine ? old & kBytes : 0) |
+                bytes | (onlyAtomics ? kAtomic : 0);
+}
+
+void GlobalWatch::check(const Access &a, const Cell &cell, uint64_t bytes,
+                        uint64_t address, const Allocation &allocation,
+                        Problems &problems) const {
+  std::string who;
+  const char *did = "written";
+  if (cell.writer & bytes)
+    who = writtenBefore(a, cell.writer);
+  if (who.empty() && a.kind != AccessKind::Load && cell.reader & bytes) {
+    who = readBefore(a, cell.reader);
+    did = "read";
+  }
+  if (!who.empty() && problems.race.empty())
+    problems.race = hex(address) + " in '" + allocation.label +
+                    "', which lane " + std::to_string(a.lane) +
+                    (a.kind == AccessKind::Load ? " reads" : " writes") +
+                    ", was " + did + " by " + who +
+                    ", with no barrier or atomic to order them";
+  note(a, cell, bytes);
+}
+
+void GlobalWatch::access(Allocation &allocation, GroupOrder &order,
+                         unsigned wave, AccessKind kind, Scope scope,
+                         bool returnsValue, uint64_t address, unsigned size,
                          unsigned lane, Problems &problems) {
   uint64_t offset = address - allocation.base;
   if (findsUninitialised && !allocation.isWritten) {
@@ -113,18 +191,48 @@ void GlobalWatch::access(Allocation &allocation, AccessKind kind,
     return;
   Shadow &shadow = shadowOf(allocation);
   uint64_t first = offset / 4, last = (offset + size - 1) / 4;
-  if (findsRaces && shadow.cells) {
-    bool isAtomic = kind == AccessKind::Atomic || isCoherent;
-    if (isAtomic)
-      synchronise(address, kind != AccessKind::Store, kind != AccessKind::Load);
+  if (findsRaces && shadow.readers && shadow.writers) {
+    bool isAtomic = kind == AccessKind::Atomic;
+    const bool isAtomicInside = isAtomic || scope != Scope::None;
+    const Access a{
+        order,
+        wave,
+        kind,
+        isAtomicInside,
+        isAtomic || scope == Scope::Device,
+        returnsValue,
+        lane,
+        uint64_t(order.workgroup + 1u) << kWho |
+            (order.waves.barrierCount() & kBarrierMask) << kBarriers |
+            uint64_t(1) << (kWaves + wave) | (isAtomicInside ? kAtomic : 0)};
+    if (a.isAtomicInside)
+      synchronise(a, address);
     for (uint64_t d = first; d <= last; ++d) {
-      uint32_t bytes = kBytes;
+      uint64_t bytes = kBytes;
       if (d == first)
         bytes &= kBytes << (offset % 4);
       if (d == last)
         bytes &= kBytes >> (3 - (offset + size - 1) % 4);
-      check(shadow.cells[d], kind, isAtomic, bytes, allocation.base + 4 * d,
-            lane, allocation, problems);
+      // Most dwords are read alone, or read again by who did before.
+      const Cell cell{shadow.writers[d], shadow.readers[d]};
+      if (kind == AccessKind::Load) {
+        if (!shadow.isTouched[d / kPage]) {
+          shadow.isTouched[d / kPage] = true;
+          cell.reader = 0;
+        }
+        const uint64_t mine = a.reader | bytes, old = cell.reader;
+        bool isShared =
+            old >> kWho == kMany && (old & (kBytes | kAtomic)) == kBytes;
+        if (!shadow.hasWriter || !(cell.writer & bytes)) {
+          if (!old)
+            cell.reader = mine;
+          if (!old || old == mine || isShared)
+            continue;
+        }
+      } else {
+        shadow.hasWriter = true;
+      }
+      check(a, cell, bytes, allocation.base + 4 * d, allocation, problems);
     }
   }
   if (countsDistinct && shadow.touched)

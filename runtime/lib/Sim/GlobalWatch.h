@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which workgroup wrote and read each dword of global memory during a launch.
-// Workgroups run one after another here and at the same time on hardware:
-// what one takes from another is a race unless an atomic orders them.
+// Which wave of which workgroup wrote and read each dword of global memory
+// during a launch. Waves run one after another here and at the same time on
+// hardware: what one takes from another is a race unless something orders them.
 #ifndef WINNOW_SIM_GLOBALWATCH_H
 #define WINNOW_SIM_GLOBALWATCH_H
 
 #include "Effects.h"
+#include "WaveOrder.h"
 
 #include <map>
 #include <string>
@@ -14,63 +15,102 @@
 
 namespace winnow::sim {
 
+/// What orders the accesses of one workgroup that is on its way.
+struct GroupOrder {
+  uint32_t workgroup = 0;
+  WaveOrder waves;
+  /// Workgroups whose accesses this one comes after, a bit each.
+  std::vector<uint64_t> others;
+
+  void start(uint64_t number) {
+    workgroup = uint32_t(number);
+    waves.start();
+    others.clear();
+  }
+  bool isAfter(uint32_t other) const {
+    return other / 64 < others.size() && others[other / 64] >> (other % 64) & 1;
+  }
+};
+
+/// How far a load or store is an atomic, from its scope bits.
+enum class Scope : uint8_t { None, Workgroup, Device };
+
 class GlobalWatch {
 public:
   GlobalWatch(bool findsRaces, bool findsUninitialised, bool countsDistinct)
       : findsRaces(findsRaces), findsUninitialised(findsUninitialised),
         countsDistinct(countsDistinct) {}
 
-  void start(uint64_t workgroup) {
-    current = uint32_t(workgroup);
-    ordered.clear();
-  }
-
   struct Problems {
     std::string race, uninitialised;
   };
-  /// An access that lies in `allocation`.
-  void access(Allocation &allocation, AccessKind kind, bool isCoherent,
-              uint64_t address, unsigned size, unsigned lane,
-              Problems &problems);
+  /// An access of a wave that lies in `allocation`.
+  void access(Allocation &allocation, GroupOrder &order, unsigned wave,
+              AccessKind kind, Scope scope, bool returnsValue, uint64_t address,
+              unsigned size, unsigned lane, Problems &problems);
 
   /// Bytes of the different dwords that were accessed.
   uint64_t distinctBytes() const { return 4 * distinctDwords; }
 
 private:
-  /// A workgroup plus one in the high bits (kMany: several), the bytes of the
-  /// dword that it accessed, and whether by an atomic.
+  /// Who accessed a dword last; 0 for nobody. Fields from the lowest bit: the
+  /// bytes that it accessed, whether by atomics, the wave and its clock (of a
+  /// writer) or the waves and the number of barriers (of readers), the
+  /// workgroup plus one.
   struct Cell {
-    uint32_t writer;
-    uint32_t reader;
+    uint64_t &writer;
+    uint64_t &reader;
   };
   struct Shadow {
     struct Free {
       void operator()(void *p) const;
     };
-    /// Zero pages until touched: most buffers are larger than what is used.
-    std::unique_ptr<Cell[], Free> cells;
-    std::unique_ptr<uint64_t[], Free> touched;
+    using Words = std::unique_ptr<uint64_t[], Free>;
+    /// A word for each dword; zero pages until touched, as most buffers are
+    /// larger than what is used, and most are only read.
+    Words readers, writers;
+    bool hasWriter = false;
+    /// Pages of `readers` that were written to. Reading a page first would make
+    /// the kernel map it twice.
+    std::vector<bool> isTouched;
+    Words touched;
   };
   Shadow &shadowOf(Allocation &allocation);
-  bool isOrderedAfter(uint32_t workgroup) const {
-    return workgroup / 64 < ordered.size() &&
-           ordered[workgroup / 64] >> (workgroup % 64) & 1;
-  }
-  void synchronise(uint64_t address, bool takes, bool gives);
-  void check(Cell &cell, AccessKind kind, bool isAtomic, uint32_t bytes,
-             uint64_t address, unsigned lane, const Allocation &allocation,
-             Problems &problems);
+  struct Access {
+    GroupOrder &order;
+    unsigned wave;
+    AccessKind kind;
+    /// Towards waves of the same workgroup, and towards other workgroups.
+    bool isAtomicInside, isAtomicOutside;
+    /// An atomic update that says what was there before.
+    bool returnsValue;
+    unsigned lane;
+    /// A reader's cell, but for the bytes.
+    uint64_t reader;
+  };
+  void synchronise(const Access &a, uint64_t address);
+  /// Who makes it a race, or "".
+  std::string writtenBefore(const Access &a, uint64_t cell) const;
+  std::string readBefore(const Access &a, uint64_t cell) const;
+  void note(const Access &a, const Cell &cell, uint64_t bytes) const;
+  void check(const Access &a, const Cell &cell, uint64_t bytes,
+             uint64_t address, const Allocation &allocation,
+             Problems &problems) const;
 
   bool findsRaces, findsUninitialised, countsDistinct;
-  uint32_t current = 0;
   uint64_t distinctDwords = 0;
   Allocation *lastAllocation = nullptr;
   Shadow *lastShadow = nullptr;
   std::map<Allocation *, Shadow> shadows;
-  /// Workgroups whose accesses the current one comes after.
-  std::vector<uint64_t> ordered;
-  /// The same of what was given to a location by atomics.
-  std::unordered_map<uint64_t, std::vector<uint64_t>> given;
+  /// What atomics gave to a location.
+  struct Location {
+    /// Workgroups that are before who takes it.
+    std::vector<uint64_t> groups;
+    /// The last workgroup that gave, and how far its waves are known.
+    uint32_t workgroup = ~0u;
+    WaveClocks clocks{};
+  };
+  std::unordered_map<uint64_t, Location> given;
 };
 
 /// What active lanes touch together: different bytes, and the lines they are

@@ -18,11 +18,11 @@ uint8_t *ldsBytes(Wave &w, const Instruction &in, unsigned lane,
   const char *what = kind == AccessKind::Load    ? "load"
                      : kind == AccessKind::Store ? "store"
                                                  : "atomic";
-  w.stop(in, std::string("LDS ") + what + " of " + std::to_string(size) +
-                 " bytes at " + hex(address) + " by lane " +
-                 std::to_string(lane) + ": the workgroup has " +
-                 std::to_string(lds.size()) + " bytes of LDS");
-  return nullptr;
+  return w.outside(in, CheckKind::OutOfBounds,
+                   std::string("LDS ") + what + " of " + std::to_string(size) +
+                       " bytes at " + hex(address) + " by lane " +
+                       std::to_string(lane) + ": the workgroup has " +
+                       std::to_string(lds.size()) + " bytes of LDS");
 }
 
 namespace {

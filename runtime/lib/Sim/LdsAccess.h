@@ -26,13 +26,16 @@ void forLdsLanes(Wave &w, const Instruction &in, uint32_t offset, unsigned size,
     uint8_t *bytes = ldsBytes(w, in, l, address[l] + offset, size, kind);
     if (!bytes)
       return;
-    body(l, bytes);
+    changing(w, kind, bytes, size, [&] { body(l, bytes); });
   }
 }
 
 inline bool isAligned(Wave &w, const Instruction &in, const uint8_t *bytes,
                       unsigned size, const char *what = "an LDS atomic") {
-  if (uint64_t(bytes - w.group->lds.data()) % size == 0)
+  // What lies outside and goes on has a place of its own.
+  const uint8_t *lds = w.group->lds.data();
+  bool isOutside = bytes < lds || bytes >= lds + w.group->lds.size();
+  if (isOutside || uint64_t(bytes - lds) % size == 0)
     return true;
   w.stop(in, std::string(what) + " at an address that is not a multiple of " +
                  std::to_string(size));

@@ -152,6 +152,7 @@ void exchangeTwo(Wave &w, const Instruction &in) {
           ldsBytes(w, in, l, address[l] + offset, Size, AccessKind::Atomic);
       if (!bytes || !isAligned(w, in, bytes, Size))
         return;
+      ++w.group->changes;
       for (unsigned d = 0; d < dwords; ++d) {
         std::memcpy(&old[half * dwords + d][l], bytes + 4 * d, 4);
         std::memcpy(bytes + 4 * d, &w.row(in.source[1 + half].index + d)[l], 4);
@@ -179,6 +180,7 @@ template <int Sign> void countLanes(Wave &w, const Instruction &in) {
                             wideOffset(in), 4, AccessKind::Atomic);
   if (!bytes || !isAligned(w, in, bytes, 4))
     return;
+  ++w.group->changes;
   uint32_t before;
   std::memcpy(&before, bytes, 4);
   uint32_t after = before + uint32_t(Sign * std::popcount(exec));
@@ -200,6 +202,7 @@ template <bool Store> void byLane(Wave &w, const Instruction &in) {
                               Store ? AccessKind::Store : AccessKind::Load);
     if (!bytes)
       return;
+    w.group->changes += Store;
     if (Store)
       std::memcpy(bytes, &row[l], 4);
     else

@@ -15,8 +15,9 @@ void LdsWatch::start(size_t size) {
 }
 
 void LdsWatch::access(unsigned wave, AccessKind kind, uint32_t address,
-                      unsigned size, unsigned lane, Problems &problems,
-                      const uint8_t *memory, const uint8_t *value) {
+                      unsigned size, unsigned lane, const WaveOrder &order,
+                      Problems &problems, const uint8_t *memory,
+                      const uint8_t *value) {
   if (size > bytes.size() || address > bytes.size() - size)
     return;
   for (uint32_t at = address; at < address + size; ++at) {
@@ -32,12 +33,13 @@ void LdsWatch::access(unsigned wave, AccessKind kind, uint32_t address,
                         std::to_string(lane) + " " +
                         (kind == AccessKind::Load ? "reads" : "writes") +
                         ", was " + what + " by wave " + std::to_string(other) +
-                        " with no barrier in between";
+                        " with no barrier or atomic in between";
     };
     bool isAtomic = kind == AccessKind::Atomic;
     bool isSame = value && value[at - address] == memory[at];
     if (b.writer && b.writer != wave + 1 && !isSame &&
-        !(isAtomic && b.byAtomic))
+        !(isAtomic && b.byAtomic) &&
+        !order.isAfter(wave, b.writer - 1u, b.clock))
       race("written", b.writer - 1u);
     if (kind != AccessKind::Store && b.generation != generation &&
         problems.uninitialised.empty())
@@ -46,11 +48,21 @@ void LdsWatch::access(unsigned wave, AccessKind kind, uint32_t address,
                                " reads, was not written by the workgroup";
     if (kind == AccessKind::Load) {
       b.readers |= uint16_t(1u << wave);
+      b.lastReader = uint8_t(wave);
+      b.readClock = order.clock(wave);
       continue;
     }
     unsigned others = b.readers & ~(1u << wave);
-    if (others)
-      race("read", unsigned(std::countr_zero(others)));
+    for (; others; others &= others - 1) {
+      unsigned other = unsigned(std::countr_zero(others));
+      // Of earlier readers it is only known that they read since the barrier.
+      bool isOrdered = other == b.lastReader
+                           ? order.isAfter(wave, other, b.readClock)
+                           : order.hasMet(wave, other);
+      if (!isOrdered)
+        race("read", other);
+    }
+    b.clock = order.clock(wave);
     b.writer = uint8_t(wave + 1);
     b.byAtomic = isAtomic;
     b.generation = generation;

@@ -5,6 +5,7 @@
 #define WINNOW_SIM_LDSWATCH_H
 
 #include "Effects.h"
+#include "WaveOrder.h"
 
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ public:
   /// gives its `value`: storing what `memory`, the LDS, holds already changes
   /// nothing, whoever wrote it.
   void access(unsigned wave, AccessKind kind, uint32_t address, unsigned size,
-              unsigned lane, Problems &problems, const uint8_t *memory,
-              const uint8_t *value = nullptr);
+              unsigned lane, const WaveOrder &order, Problems &problems,
+              const uint8_t *memory, const uint8_t *value = nullptr);
 
 private:
   struct Byte {
@@ -33,9 +34,13 @@ private:
     uint32_t epoch = 0;
     /// Workgroup in which it was written last.
     uint32_t generation = 0;
+    /// The writer's when it wrote, and that of the last reader.
+    uint32_t clock = 0;
+    uint32_t readClock = 0;
     /// Waves that read it, and the one that wrote it plus one.
     uint16_t readers = 0;
     uint8_t writer = 0;
+    uint8_t lastReader = 0;
     bool byAtomic = false;
   };
   std::vector<Byte> bytes;

@@ -41,7 +41,8 @@ void loadToLds(Wave &w, const Instruction &in, unsigned size, bool isSigned,
                            AccessKind::Store);
     if (!to)
       return;
-    std::memcpy(to, words, stored);
+    changing(w, AccessKind::Store, to, stored,
+             [&] { std::memcpy(to, words, stored); });
   }
 }
 

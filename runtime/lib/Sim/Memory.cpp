@@ -106,6 +106,14 @@ Allocation *Memory::find(uint64_t address, uint64_t size) {
                                                                : nullptr;
 }
 
+bool Memory::isFreed(uint64_t address) const {
+  auto after = allocations.upper_bound(address);
+  if (after == allocations.begin())
+    return false;
+  const Allocation &below = std::prev(after)->second;
+  return !below.isLive && address - below.base < below.size;
+}
+
 std::string Memory::describeNear(uint64_t address) const {
   auto text = [](const Allocation &a) {
     return "'" + a.label + "' [" + hex(a.base) + ", " + hex(a.base + a.size) +

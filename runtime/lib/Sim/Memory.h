@@ -50,6 +50,8 @@ public:
   const Allocation *find(uint64_t address, uint64_t size) const {
     return const_cast<Memory *>(this)->find(address, size);
   }
+  /// Whether `address` lies in an allocation that was freed.
+  bool isFreed(uint64_t address) const;
   /// What lies at or near `address`, for an error's text.
   std::string describeNear(uint64_t address) const;
   /// After a launch that did not keep track of its stores.

@@ -47,6 +47,30 @@ inline uint32_t ldsDestinationBase(const Wave &w, const Instruction &in) {
   return w.sgpr[kM0] + uint32_t(in.immediate);
 }
 
+/// Which check an address outside of every live allocation is a matter of.
+inline CheckKind outsideKind(const Wave &w, uint64_t address) {
+  return w.memory.all().isFreed(address) ? CheckKind::UseAfterFree
+                                         : CheckKind::OutOfBounds;
+}
+
+/// Calls `body` on `size` bytes that it may write, and keeps track of whether
+/// it changed them. Atomics are compared always, as spinning ones store what is
+/// there already.
+template <typename Body>
+void changing(Wave &w, AccessKind kind, uint8_t *bytes, unsigned size,
+              Body body) {
+  if (kind == AccessKind::Load)
+    return body();
+  if (kind == AccessKind::Store && !w.group->comparesStores) [[likely]] {
+    ++w.group->changes;
+    return body();
+  }
+  uint8_t before[16];
+  std::memcpy(before, bytes, size);
+  body();
+  w.group->changes += std::memcmp(before, bytes, size) != 0;
+}
+
 /// Host bytes of one lane's access, or null after stopping the wave. Flat
 /// addresses in the LDS and scratch windows go there.
 uint8_t *laneBytes(Wave &w, const Instruction &in, const LaneAddresses &a,
@@ -73,7 +97,7 @@ bool forLanes(Wave &w, const Instruction &in, const LaneAddresses &a,
         return false;
     }
     ++count;
-    body(l, bytes);
+    changing(w, kind, bytes, size, [&] { body(l, bytes); });
   }
   uint64_t moved = uint64_t(count) * size;
   if (kind != AccessKind::Store)

@@ -7,60 +7,53 @@
 
 namespace winnow::sim {
 
-Observer::Observer(const LaunchInput &input)
+Observer::Observer(const LaunchInput &input, Findings &findings)
     : input(input), effects(effectsOf(*input.program, *input.object)),
-      watchesRegisters(isOn(CheckKind::MissingWait)),
-      watchesLds(isOn(CheckKind::LdsRace) || isOn(CheckKind::UninitialisedLds)),
-      watchesGlobal(isOn(CheckKind::GlobalRace) ||
-                    isOn(CheckKind::UninitialisedGlobal) ||
+      watchesRegisters(findings.isOn(CheckKind::MissingWait)),
+      watchesLds(findings.isOn(CheckKind::LdsRace) ||
+                 findings.isOn(CheckKind::UninitialisedLds)),
+      watchesGlobal(findings.isOn(CheckKind::GlobalRace) ||
+                    findings.isOn(CheckKind::UninitialisedGlobal) ||
                     input.options.profile),
-      profiles(input.options.profile),
-      global(isOn(CheckKind::GlobalRace), isOn(CheckKind::UninitialisedGlobal),
+      ordersWaves(findings.isOn(CheckKind::LdsRace) ||
+                  findings.isOn(CheckKind::GlobalRace)),
+      profiles(input.options.profile), findings(findings),
+      global(findings.isOn(CheckKind::GlobalRace),
+             findings.isOn(CheckKind::UninitialisedGlobal),
              input.options.profile),
       counters(effects.size()) {}
 
-void Observer::startWorkgroup(const Workgroup &group) {
+void Observer::startWorkgroup(const Workgroup &group, GroupWatch &watch) {
+  current = &watch;
   if (watchesRegisters) {
-    registers.resize(group.waves.size());
-    for (RegisterWatch &watch : registers)
-      watch.start(input.kernel->descriptor.vectorRegisters());
+    watch.registers.resize(group.waves.size());
+    for (RegisterWatch &registers : watch.registers)
+      registers.start(input.kernel->descriptor.vectorRegisters());
   }
   if (watchesLds)
-    lds.start(group.lds.size());
+    watch.lds.start(group.lds.size());
   if (watchesRegisters)
-    transfers.start(group.lds.size(), group.waves.size());
-  global.start(group.linearId);
-}
-
-void Observer::report(CheckKind kind, Wave &w, const Instruction &in,
-                      const std::string &what) {
-  if (what.empty() || of(kind) == CheckAction::Off)
-    return;
-  std::string text = std::string(nameOf(kind)) + ": " + what;
-  if (of(kind) == CheckAction::Stop)
-    return w.stop(in, text);
-  auto [place, isNew] = known.try_emplace({kind, &in}, findings.size());
-  if (isNew)
-    findings.push_back({kind, placeOf(input, w, in) + ": " + text, 0});
-  ++findings[place->second].count;
+    watch.transfers.start(group.lds.size(), group.waves.size());
+  watch.order.start(group.linearId);
 }
 
 void Observer::reportLds(Wave &w, const Instruction &in,
                          const LdsWatch::Problems &problems) {
-  report(CheckKind::LdsRace, w, in, problems.race);
-  report(CheckKind::UninitialisedLds, w, in, problems.uninitialised);
+  findings.report(CheckKind::LdsRace, w, in, problems.race);
+  findings.report(CheckKind::UninitialisedLds, w, in, problems.uninitialised);
 }
 void Observer::reportGlobal(Wave &w, const Instruction &in,
                             const GlobalWatch::Problems &problems) {
-  report(CheckKind::GlobalRace, w, in, problems.race);
-  report(CheckKind::UninitialisedGlobal, w, in, problems.uninitialised);
+  findings.report(CheckKind::GlobalRace, w, in, problems.race);
+  findings.report(CheckKind::UninitialisedGlobal, w, in,
+                  problems.uninitialised);
 }
 
 void Observer::before(Wave &w, const Instruction &in, size_t index,
                       const Effects &e) {
   if (watchesRegisters) {
-    RegisterWatch &watch = registers[w.index];
-    report(CheckKind::MissingWait, w, in, watch.conflict(e));
+    RegisterWatch &watch = current->registers[w.index];
+    findings.report(CheckKind::MissingWait, w, in, watch.conflict(e));
     watch.issue(e);
   }
   Counters &c = counters[index];
@@ -83,7 +76,7 @@ void Observer::before(Wave &w, const Instruction &in, size_t index,
       globalAccess(w, in, e, c);
     return;
   case Space::Lds:
-    if (watchesLds || profiles || transfers.any())
+    if (watchesLds || profiles || current->transfers.any())
       ldsAccess(w, in, e, c);
     return;
   case Space::Scalar:
@@ -97,8 +90,9 @@ void Observer::laneInLds(Wave &w, const Effects &e, uint32_t address,
                          unsigned lane, LdsWatch::Problems &problems,
                          const uint8_t *value) {
   if (watchesLds)
-    lds.access(w.index, e.access, address, e.bytes, lane, problems,
-               w.group->lds.data(), value);
+    current->lds.access(w.index, e.access, address, e.bytes, lane,
+                        current->order.waves, problems, w.group->lds.data(),
+                        value);
 }
 
 void Observer::loadToLds(Wave &w, const Instruction &in, const Effects &e) {
@@ -110,10 +104,11 @@ void Observer::loadToLds(Wave &w, const Instruction &in, const Effects &e) {
       continue;
     uint32_t at = ldsDestination(base, l, e.bytes);
     if (watchesLds)
-      lds.access(w.index, AccessKind::Store, at, stored, l, problems,
-                 w.group->lds.data());
+      current->lds.access(w.index, AccessKind::Store, at, stored, l,
+                          current->order.waves, problems, w.group->lds.data());
     if (watchesRegisters)
-      transfers.issue(w.index, at, stored, registers[w.index]);
+      current->transfers.issue(w.index, at, stored,
+                               current->registers[w.index]);
   }
   reportLds(w, in, problems);
 }
@@ -124,6 +119,9 @@ void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
   if (!laneAddresses(w, in, e.bytes, addresses))
     return;
   uint64_t inGlobal = 0;
+  const Scope scope = e.isCoherent          ? Scope::Device
+                      : e.isCoherentInGroup ? Scope::Workgroup
+                                            : Scope::None;
   GlobalWatch::Problems problems;
   LdsWatch::Problems inLds;
   for (unsigned l = 0; l < kLanes; ++l) {
@@ -141,8 +139,12 @@ void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
       continue;
     inGlobal |= uint64_t(1) << l;
     if (watchesGlobal)
-      global.access(*allocation, e.access, e.isCoherent, at, size, l, problems);
+      global.access(*allocation, current->order, w.index, e.access, scope,
+                    e.access == AccessKind::Atomic && in.returnsValue, at, size,
+                    l, problems);
   }
+  if (e.access == AccessKind::Atomic || scope != Scope::None)
+    current->order.waves.advance(w.index);
   reportGlobal(w, in, problems);
   reportLds(w, in, inLds);
   if (!profiles)
@@ -174,13 +176,23 @@ void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
       exec &= ~exec + 1; // once, by the first lane
     addresses = computed;
   }
+  if (e.access == AccessKind::Atomic && ordersWaves) {
+    WaveOrder &order = current->order.waves;
+    // What returns nothing cannot learn that others were there.
+    const bool takes = in.destination.kind != Operand::Kind::None;
+    for (unsigned l = 0; l < kLanes; ++l)
+      if (exec >> l & 1)
+        order.synchronise(w.index, order.ofLds(addresses[l] + e.offsets[0]),
+                          takes, true);
+  }
   LdsWatch::Problems problems;
   std::string early;
   for (unsigned part = 0; part < e.accesses; ++part) {
     const uint32_t *data = e.access == AccessKind::Store
                                ? w.row(in.source[1 + part].index)
                                : nullptr;
-    for (unsigned l = 0; (watchesLds || transfers.any()) && l < kLanes; ++l) {
+    for (unsigned l = 0; (watchesLds || current->transfers.any()) && l < kLanes;
+         ++l) {
       if (!(exec >> l & 1))
         continue;
       uint8_t value[16];
@@ -188,8 +200,9 @@ void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
         std::memcpy(value + 4 * d, &data[d * kLanes + l], 4);
       uint32_t at = addresses[l] + e.offsets[part];
       laneInLds(w, e, at, l, problems, data && !e.isHighHalf ? value : nullptr);
-      if (transfers.any() && early.empty())
-        early = transfers.conflict(w.index, at, e.bytes, l, registers);
+      if (current->transfers.any() && early.empty())
+        early = current->transfers.conflict(w.index, at, e.bytes, l,
+                                            current->registers);
     }
     if (profiles) {
       LdsCycles cost = ldsCycles(addresses, exec, e.offsets[part], e.bytes);
@@ -198,7 +211,9 @@ void Observer::ldsAccess(Wave &w, const Instruction &in, const Effects &e,
       c.issueCycles += cost.cycles > e.cycles ? cost.cycles - e.cycles : 0;
     }
   }
-  report(CheckKind::MissingWait, w, in, early);
+  findings.report(CheckKind::MissingWait, w, in, early);
+  if (e.access == AccessKind::Atomic)
+    current->order.waves.advance(w.index);
   reportLds(w, in, problems);
 }
 
@@ -211,7 +226,8 @@ void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
   if (!allocation)
     return;
   GlobalWatch::Problems problems;
-  global.access(*allocation, AccessKind::Load, false, at, e.bytes, 0, problems);
+  global.access(*allocation, current->order, w.index, AccessKind::Load,
+                Scope::None, false, at, e.bytes, 0, problems);
   reportGlobal(w, in, problems);
   if (!profiles)
     return;
@@ -223,10 +239,11 @@ void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
 }
 
 void Observer::passBarrier(Workgroup &group) {
-  lds.passBarrier();
+  current->lds.passBarrier();
   if (watchesRegisters)
-    transfers.passBarrier(registers);
-  if (!isOn(CheckKind::DivergentBarrier))
+    current->transfers.passBarrier(current->registers);
+  current->order.waves.passBarrier();
+  if (!findings.isOn(CheckKind::DivergentBarrier))
     return;
   const Instruction *instructions = input.program->instructions.data();
   Wave *first = nullptr;
@@ -245,16 +262,18 @@ void Observer::passBarrier(Workgroup &group) {
   // The counter is past the barrier already.
   const Instruction &at = instructions[first->pc - 1];
   if (ended)
-    report(CheckKind::DivergentBarrier, *first, at,
-           "the wave passes a barrier at which " + std::to_string(ended) +
-               " of the workgroup's " + std::to_string(group.waves.size()) +
-               " waves never arrive: they ended before");
+    findings.report(CheckKind::DivergentBarrier, *first, at,
+                    "the wave passes a barrier at which " +
+                        std::to_string(ended) + " of the workgroup's " +
+                        std::to_string(group.waves.size()) +
+                        " waves never arrive: they ended before");
   if (other)
-    report(CheckKind::DivergentBarrier, *first, at,
-           "the wave passes a barrier together with wave " +
-               std::to_string(other->index) + ", which waits at another one, " +
-               "+" +
-               hex(instructions[other->pc - 1].address - input.kernel->entry));
+    findings.report(
+        CheckKind::DivergentBarrier, *first, at,
+        "the wave passes a barrier together with wave " +
+            std::to_string(other->index) + ", which waits at another one, " +
+            "+" +
+            hex(instructions[other->pc - 1].address - input.kernel->entry));
 }
 
 /// Names of the classes, in their order.
@@ -266,7 +285,6 @@ static std::string unitName(InstructionClass kind) {
 }
 
 void Observer::finish(LaunchStats &stats) {
-  stats.findings = std::move(findings);
   if (!profiles)
     return;
   auto profile = std::make_shared<KernelProfile>();
@@ -291,13 +309,6 @@ void Observer::finish(LaunchStats &stats) {
     profile->instructions.push_back(std::move(line));
   }
   stats.profile = std::move(profile);
-}
-
-std::string_view nameOf(CheckKind kind) {
-  static constexpr std::string_view names[] = {
-      "uninitialised-global", "uninitialised-lds", "lds-race",
-      "global-race",          "divergent-barrier", "missing-wait"};
-  return kind < CheckKind::Count ? names[size_t(kind)] : "unknown check";
 }
 
 } // namespace winnow::sim

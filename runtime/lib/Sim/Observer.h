@@ -4,22 +4,30 @@
 #ifndef WINNOW_SIM_OBSERVER_H
 #define WINNOW_SIM_OBSERVER_H
 
+#include "Findings.h"
 #include "GlobalWatch.h"
-#include "Launch.h"
 #include "LdsTransfers.h"
 #include "LdsWatch.h"
 #include "RegisterWatch.h"
 
-#include <map>
-
 namespace winnow::sim {
+
+/// What is known of one workgroup that is on its way.
+struct GroupWatch {
+  std::vector<RegisterWatch> registers;
+  LdsWatch lds;
+  LdsTransfers transfers;
+  GroupOrder order;
+};
 
 class Observer {
 public:
-  explicit Observer(const LaunchInput &input);
+  Observer(const LaunchInput &input, Findings &findings);
 
   /// `group` is about to start; its waves' registers are set up.
-  void startWorkgroup(const Workgroup &group);
+  void startWorkgroup(const Workgroup &group, GroupWatch &watch);
+  /// Instructions from now on are those of the workgroup that `watch` is of.
+  void resume(GroupWatch &watch) { current = &watch; }
   /// `in`, instruction `index` of the program, is about to run in `w`; it is
   /// stopped when a check says so.
   void before(Wave &w, const Instruction &in, size_t index) {
@@ -34,15 +42,11 @@ public:
   /// Every wave that has not ended waits at a barrier.
   void passBarrier(Workgroup &group);
 
-  /// Findings and profile, when the launch is done.
+  /// The profile, when the launch is done.
   void finish(LaunchStats &stats);
 
 private:
   void before(Wave &w, const Instruction &in, size_t index, const Effects &e);
-  CheckAction of(CheckKind kind) const { return input.options.checks.of(kind); }
-  bool isOn(CheckKind kind) const { return of(kind) != CheckAction::Off; }
-  void report(CheckKind kind, Wave &w, const Instruction &in,
-              const std::string &what);
   void globalAccess(Wave &w, const Instruction &in, const Effects &e,
                     Counters &counters);
   void ldsAccess(Wave &w, const Instruction &in, const Effects &e,
@@ -59,14 +63,11 @@ private:
 
   const LaunchInput &input;
   std::vector<Effects> effects;
-  const bool watchesRegisters, watchesLds, watchesGlobal, profiles;
-  std::vector<RegisterWatch> registers;
-  LdsWatch lds;
-  LdsTransfers transfers;
+  const bool watchesRegisters, watchesLds, watchesGlobal, ordersWaves, profiles;
+  Findings &findings;
+  GroupWatch *current = nullptr;
   GlobalWatch global;
   std::vector<Counters> counters;
-  std::map<std::pair<CheckKind, const Instruction *>, size_t> known;
-  std::vector<Finding> findings;
 };
 
 } // namespace winnow::sim

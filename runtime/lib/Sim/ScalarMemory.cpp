@@ -42,10 +42,13 @@ template <unsigned Dwords> void scalarLoad(Wave &w, const Instruction &in) {
     return;
   const uint8_t *from = w.memory.resolve(address, 4 * Dwords);
   if (!from)
-    return w.stop(in, "scalar load of " + std::to_string(4 * Dwords) +
-                          " bytes at " + hex(address) +
-                          " is outside every live allocation: " +
-                          w.memory.all().describeNear(address));
+    from = w.outside(in, outsideKind(w, address),
+                     "scalar load of " + std::to_string(4 * Dwords) +
+                         " bytes at " + hex(address) +
+                         " is outside every live allocation: " +
+                         w.memory.all().describeNear(address));
+  if (!from)
+    return;
   w.group->bytesLoaded += 4 * Dwords;
   std::memcpy(&w.sgpr[in.destination.index], from, 4 * Dwords);
 }
@@ -58,6 +61,8 @@ template <unsigned Dwords> constexpr Operation loadOp(const char *name) {
 
 void readClock(Wave &w, const Instruction &in) {
   w.setPair(in.destination.index, w.group->executed);
+  // A loop that reads the clock may end by itself.
+  ++w.group->changes;
 }
 void nothing(Wave &, const Instruction &) {}
 

@@ -7,6 +7,7 @@
 
 #include "Instruction.h"
 #include "Memory.h"
+#include "winnow/Sim/Checks.h"
 
 #include <cstdint>
 #include <cstring>
@@ -49,6 +50,8 @@ constexpr uint64_t kSharedBase = uint64_t(1) << 48;
 constexpr uint64_t kPrivateBase = uint64_t(2) << 48;
 constexpr uint64_t kApertureSize = uint64_t(1) << 32;
 
+class Findings;
+
 enum class WaveState : uint8_t {
   Running,
   /// Running with VGPR indexing on.
@@ -71,6 +74,16 @@ struct Workgroup {
   uint64_t bytesStored = 0;
   /// Wave instructions so far: the clock that s_memtime reads.
   uint64_t executed = 0;
+  /// Goes up whenever what other waves or a later moment can see has changed:
+  /// memory, LDS, or a reading of the clock. Waves that repeat their state
+  /// while it stands still spin.
+  uint64_t changes = 0;
+  /// Stores of the value that is there already do not count as changes: dearer,
+  /// and only wanted while looking for waves that spin.
+  bool comparesStores = false;
+  Findings *findings = nullptr;
+  /// What undefined values are.
+  uint32_t poison = 0;
   /// The first fault; the launch adds kernel and instruction to it.
   bool isStopped = false;
   std::string fault;
@@ -98,6 +111,8 @@ struct Wave {
   std::vector<uint8_t> scratch;
   /// What stopped it.
   const Instruction *stoppedAt = nullptr;
+  /// Where accesses outside of everything go when they do not stop.
+  alignas(16) uint8_t sink[64] = {};
 
   // Set by Launch before a wave runs, which an analyzer of one file cannot see.
   // NOLINTNEXTLINE(clang-analyzer-core.NullPointerArithm)
@@ -123,6 +138,11 @@ struct Wave {
     group->isStopped = true;
     group->fault = std::move(what);
   }
+
+  /// An access outside of what there is: stops the launch and gives null, or
+  /// goes on in `sink`.
+  uint8_t *outside(const Instruction &at, CheckKind kind,
+                   const std::string &what);
 
   void setMode(uint32_t value) {
     mode = value;

@@ -319,7 +319,8 @@ TEST(Checks, LineInformationNamesTheSourceLine) {
   auto stats = device.launch(object, "k", {}, {64, 1, 1}, arguments.bytes);
   ASSERT_FALSE(stats);
   // The third line of the source, after twelve of the prelude.
-  EXPECT_THAT(stats.message(), HasSubstr("(kernel.hip:15): global store"));
+  EXPECT_THAT(stats.message(), HasSubstr("(kernel.hip:15): out-of-bounds: global "
+                                         "store"));
 }
 
 } // namespace

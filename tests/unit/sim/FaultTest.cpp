@@ -110,9 +110,14 @@ TEST(Fault, RegistersBeyondTheKernelsAllocation) {
 }
 
 TEST(Fault, RunawayLoopStops) {
-  std::string error = runWaveError("L:\n  s_branch L\n", {1}, 1);
-  EXPECT_THAT(error, HasSubstr("1000000 wave instructions"));
-  EXPECT_THAT(error, HasSubstr("`s_branch"));
+  std::string error = runWaveError(
+      "L:\n  s_add_u32 s20, s20, 1\n  s_branch L\n", {1}, 1);
+  EXPECT_THAT(error, HasSubstr("runaway-loop: the workgroup executed 1000000 "
+                               "wave instructions, the limit"));
+  EXPECT_THAT(error, HasSubstr("`s_"));
+  // One that comes back to where it was needs no limit.
+  error = runWaveError("L:\n  s_nop 0\n  s_branch L\n", {1}, 1);
+  EXPECT_THAT(error, HasSubstr("runaway-loop: the loop goes round for ever"));
 }
 
 TEST(Fault, TrapStops) {

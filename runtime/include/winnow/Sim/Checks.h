@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the simulated device looks for while it runs, beyond what always stops a
-// launch (accesses outside live allocations, unknown instructions, runaway
-// loops), and what it found.
+// What the simulated device looks for while it runs, and what it found.
 #ifndef WINNOW_SIM_CHECKS_H
 #define WINNOW_SIM_CHECKS_H
 
@@ -21,6 +19,11 @@ enum class CheckAction : uint8_t {
 };
 
 enum class CheckKind : uint8_t {
+  /// An access outside of every live allocation, of LDS or of scratch. When it
+  /// does not stop, loads give the poison and stores go nowhere.
+  OutOfBounds,
+  /// The same in an allocation that was freed.
+  UseAfterFree,
   /// A load of global memory that neither host nor kernel wrote.
   UninitialisedGlobal,
   /// A load of LDS that no wave of the workgroup wrote.
@@ -28,16 +31,29 @@ enum class CheckKind : uint8_t {
   /// Two waves touch the same LDS bytes between two barriers, one of them
   /// writing, not both by atomics, nor both storing the same value.
   LdsRace,
-  /// The same of two workgroups of a launch and global memory, unless the later
-  /// one took an atomic's location that the earlier one had updated.
+  /// The same of global memory, and of two workgroups of a launch, unless the
+  /// later one took an atomic's location that the earlier one had updated.
   GlobalRace,
   /// Waves pass a barrier at which others ended, or wait at another one.
   DivergentBarrier,
   /// A register is used before the s_waitcnt that makes a load's result
   /// visible, or overwritten while the load is still to write it.
   MissingWait,
+  /// Waves spin on memory that nobody who is left will write, or wait at a
+  /// barrier for such waves. When it does not stop, stuck workgroups end.
+  Deadlock,
+  /// A workgroup executes more than LaunchOptions::instructionLimit. When it
+  /// does not stop, the workgroup ends; off, there is no limit.
+  RunawayLoop,
   Count
 };
+
+/// Whether a check stops a launch unless it is told otherwise. The others are
+/// off, as they have to watch every instruction.
+constexpr bool stopsByDefault(CheckKind kind) {
+  return kind == CheckKind::OutOfBounds || kind == CheckKind::UseAfterFree ||
+         kind == CheckKind::Deadlock || kind == CheckKind::RunawayLoop;
+}
 
 /// "uninitialised-global", ...: how reports and command lines spell them.
 std::string_view nameOf(CheckKind kind);
@@ -45,19 +61,28 @@ std::string_view nameOf(CheckKind kind);
 struct Checks {
   std::array<CheckAction, size_t(CheckKind::Count)> actions{};
 
+  Checks() {
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (stopsByDefault(CheckKind(i)))
+        actions[i] = CheckAction::Stop;
+  }
   CheckAction of(CheckKind kind) const { return actions[size_t(kind)]; }
   Checks &set(CheckKind kind, CheckAction action) {
     actions[size_t(kind)] = action;
     return *this;
   }
+  /// `action` for all that are off by default; the rest stop as they do.
   static Checks all(CheckAction action) {
     Checks checks;
-    checks.actions.fill(action);
+    for (size_t i = 0; i < checks.actions.size(); ++i)
+      if (!stopsByDefault(CheckKind(i)))
+        checks.actions[i] = action;
     return checks;
   }
-  bool any() const {
-    for (CheckAction action : actions)
-      if (action != CheckAction::Off)
+  /// Whether instructions have to be watched one by one.
+  bool watches() const {
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (!stopsByDefault(CheckKind(i)) && actions[i] != CheckAction::Off)
         return true;
     return false;
   }

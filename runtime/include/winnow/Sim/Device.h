@@ -42,9 +42,13 @@ struct LaunchOptions {
   /// Host threads over workgroups; 0 means one per core. Results of kernels
   /// that do not race are the same for any number.
   unsigned threads = 1;
-  /// What to look for. With a check or a profile the launch runs on one thread,
-  /// in the order of the workgroups.
+  /// What to look for. With a check that watches instructions, or a profile,
+  /// the launch runs on one thread, in the order of the workgroups.
   Checks checks;
+  /// Compute units (an MI355X has 256): together with registers, LDS and waves
+  /// they bound how many workgroups are there at once. A workgroup that waits
+  /// for another one makes room for it only within this bound.
+  uint32_t computeUnits = 256;
   /// Count by instruction, into LaunchStats::profile.
   bool profile = false;
 };
