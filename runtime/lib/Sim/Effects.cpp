@@ -224,8 +224,7 @@ private:
     // A quarter of the lanes a clock for the rest of these.
     static constexpr std::string_view slow[] = {
         "v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"};
-    bool isSlow = name == "v_mul_lo_u32" || name == "v_mul_hi_u32" ||
-                  name == "v_mul_hi_i32";
+    bool isSlow = false;
     for (std::string_view prefix : slow)
       isSlow |= name.starts_with(prefix);
     if (isVector && isSlow)

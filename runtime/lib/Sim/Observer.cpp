@@ -25,7 +25,7 @@ Observer::Observer(const LaunchInput &input, Findings &findings)
 
 void Observer::startWorkgroup(const Workgroup &group, GroupWatch &watch) {
   current = &watch;
-  if (watchesRegisters) {
+  if (watchesRegisters || profiles) {
     watch.registers.resize(group.waves.size());
     for (RegisterWatch &registers : watch.registers)
       registers.start(input.kernel->descriptor.vectorRegisters());
@@ -51,12 +51,15 @@ void Observer::reportGlobal(Wave &w, const Instruction &in,
 
 void Observer::before(Wave &w, const Instruction &in, size_t index,
                       const Effects &e) {
-  if (watchesRegisters) {
-    RegisterWatch &watch = current->registers[w.index];
-    findings.report(CheckKind::MissingWait, w, in, watch.conflict(e));
-    watch.issue(e);
-  }
   Counters &c = counters[index];
+  if (watchesRegisters || profiles) {
+    RegisterWatch &watch = current->registers[w.index];
+    if (watchesRegisters)
+      findings.report(CheckKind::MissingWait, w, in, watch.conflict(e));
+    unsigned waitedFor = watch.issue(e);
+    c.waits += waitedFor != 0 || e.isBarrier;
+    c.waitedOperations += waitedFor;
+  }
   if (profiles) {
     ++c.executions;
     c.activeLanes += unsigned(std::popcount(w.exec()));

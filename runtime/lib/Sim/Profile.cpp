@@ -20,6 +20,8 @@ Counters &Counters::operator+=(const Counters &other) {
   bankConflictCycles += other.bankConflictCycles;
   mfmaPasses += other.mfmaPasses;
   mfmaOperations += other.mfmaOperations;
+  waits += other.waits;
+  waitedOperations += other.waitedOperations;
   issueCycles += other.issueCycles;
   return *this;
 }
@@ -71,11 +73,13 @@ std::string countersJson(const Counters &c) {
       "\"bytes_stored\": %llu, \"different_bytes\": %llu, \"lines_64\": %llu, "
       "\"lines_128\": %llu, "
       "\"lds_bytes\": %llu, \"bank_conflict_cycles\": %llu, \"mfma_passes\": "
-      "%llu, \"mfma_operations\": %llu, \"issue_cycles\": %llu",
+      "%llu, \"mfma_operations\": %llu, \"waits\": %llu, "
+      "\"waited_operations\": %llu, \"issue_cycles\": %llu",
       ull(c.executions), ull(c.activeLanes), ull(c.bytesLoaded),
       ull(c.bytesStored), ull(c.differentBytes), ull(c.lines64),
       ull(c.lines128), ull(c.ldsBytes), ull(c.bankConflictCycles),
-      ull(c.mfmaPasses), ull(c.mfmaOperations), ull(c.issueCycles));
+      ull(c.mfmaPasses), ull(c.mfmaOperations), ull(c.waits),
+      ull(c.waitedOperations), ull(c.issueCycles));
 }
 
 std::string hexOffset(int64_t offset) {
@@ -85,15 +89,52 @@ std::string hexOffset(int64_t offset) {
 
 /// Sums by key, in the order of the keys.
 template <typename Key>
-std::map<std::string, Counters> sumsBy(const KernelProfile &p, Key key) {
-  std::map<std::string, Counters> sums;
-  for (const InstructionProfile &in : p.instructions)
-    if (in.counters.executions && !key(in).empty())
-      sums[key(in)] += in.counters;
-  return sums;
+std::vector<ProfilePart> partsBy(const KernelProfile &p, Key key) {
+  std::map<std::string, ProfilePart> parts;
+  std::map<std::string, std::map<std::string, uint64_t>> units;
+  for (const InstructionProfile &in : p.instructions) {
+    const std::string &name = key(in);
+    if (!in.counters.executions || name.empty())
+      continue;
+    parts[name].name = name;
+    parts[name].counters += in.counters;
+    units[name][in.unit] += in.counters.executions;
+  }
+  std::vector<ProfilePart> out;
+  for (auto &[name, part] : parts) {
+    part.units.assign(units[name].begin(), units[name].end());
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+std::string partsJson(const std::vector<ProfilePart> &parts) {
+  std::string out = "[";
+  for (const ProfilePart &part : parts) {
+    out += out.size() > 1 ? ",\n  " : "\n  ";
+    out += "{\"name\": " + quoted(part.name) + ", " +
+           countersJson(part.counters) + ", \"units\": {";
+    const char *separator = "";
+    for (const auto &[unit, executions] : part.units) {
+      out += separator + quoted(unit) + format(": %llu", ull(executions));
+      separator = ", ";
+    }
+    out += "}}";
+  }
+  return out + "]";
 }
 
 } // namespace
+
+std::vector<ProfilePart> profileByUnit(const KernelProfile &profile) {
+  return partsBy(
+      profile, [](const InstructionProfile &in) -> auto & { return in.unit; });
+}
+std::vector<ProfilePart> profileByLine(const KernelProfile &profile) {
+  return partsBy(profile, [](const InstructionProfile &in) -> auto & {
+    return in.source;
+  });
+}
 
 std::string profileText(const KernelProfile &p, unsigned hottest) {
   const Counters &t = p.total;
@@ -119,6 +160,8 @@ std::string profileText(const KernelProfile &p, unsigned hottest) {
                     ull(t.ldsBytes), ull(t.bankConflictCycles)));
   row("matrix", format("%llu passes, %.4g operations", ull(t.mfmaPasses),
                        double(t.mfmaOperations)));
+  row("waits", format("%llu, for %llu memory operations", ull(t.waits),
+                      ull(t.waitedOperations)));
   MachineFigures machine;
   double memory = double(p.distinctBytes) / machine.bytesPerSecond;
   double seconds = estimatedSeconds(p);
@@ -130,28 +173,28 @@ std::string profileText(const KernelProfile &p, unsigned hottest) {
 
   out += "\n  unit             instructions   issue cycles   share\n";
   double cycles = std::max<double>(1, double(t.issueCycles));
-  for (const auto &[unit, c] :
-       sumsBy(p, [](const InstructionProfile &in) { return in.unit; }))
-    out += format("  %-15s %13llu %14llu %6.1f%%\n", unit.c_str(),
-                  ull(c.executions), ull(c.issueCycles),
-                  100 * double(c.issueCycles) / cycles);
+  for (const ProfilePart &unit : profileByUnit(p))
+    out += format("  %-15s %13llu %14llu %6.1f%%\n", unit.name.c_str(),
+                  ull(unit.counters.executions), ull(unit.counters.issueCycles),
+                  100 * double(unit.counters.issueCycles) / cycles);
 
-  auto lines =
-      sumsBy(p, [](const InstructionProfile &in) { return in.source; });
+  std::vector<ProfilePart> lines = profileByLine(p);
   if (!lines.empty()) {
-    std::vector<std::pair<std::string, Counters>> order(lines.begin(),
-                                                        lines.end());
-    std::sort(order.begin(), order.end(), [](auto &a, auto &b) {
-      return std::pair(b.second.issueCycles, a.first) <
-             std::pair(a.second.issueCycles, b.first);
+    std::sort(lines.begin(), lines.end(), [](auto &a, auto &b) {
+      return std::pair(b.counters.issueCycles, a.name) <
+             std::pair(a.counters.issueCycles, b.name);
     });
     out += "\n  source line                 instructions   issue cycles   "
-           "share\n";
-    for (size_t i = 0; i < std::min<size_t>(order.size(), hottest); ++i)
-      out += format("  %-26s %13llu %14llu %6.1f%%\n", order[i].first.c_str(),
-                    ull(order[i].second.executions),
-                    ull(order[i].second.issueCycles),
-                    100 * double(order[i].second.issueCycles) / cycles);
+           "share  by unit\n";
+    for (size_t i = 0; i < std::min<size_t>(lines.size(), hottest); ++i) {
+      const Counters &c = lines[i].counters;
+      out += format("  %-26s %13llu %14llu %6.1f%% ", lines[i].name.c_str(),
+                    ull(c.executions), ull(c.issueCycles),
+                    100 * double(c.issueCycles) / cycles);
+      for (const auto &[unit, executions] : lines[i].units)
+        out += format(" %s %llu", unit.c_str(), ull(executions));
+      out += "\n";
+    }
   }
 
   std::vector<const InstructionProfile *> hot;
@@ -183,7 +226,8 @@ std::string profileJson(const KernelProfile &p) {
              ull(p.workgroups), ull(p.waves), ull(p.distinctBytes),
              p.total.coalescing(), p.trafficFactor(64), p.trafficFactor(128),
              estimatedSeconds(p)) +
-      countersJson(p.total) + "}, \"instructions\": [";
+      countersJson(p.total) + "}, \"units\": " + partsJson(profileByUnit(p)) +
+      ", \"lines\": " + partsJson(profileByLine(p)) + ", \"instructions\": [";
   bool first = true;
   for (const InstructionProfile &in : p.instructions) {
     out += first ? "\n  " : ",\n  ";

@@ -65,6 +65,8 @@ td { padding: 1px 10px; white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.code { font-family: ui-monospace, monospace; white-space: pre; }
 tr.cold td { color: #8a929b; }
+table.parts { margin-bottom: 1.5em; }
+td.units { color: #57606a; white-space: normal; min-width: 24em; }
 dl { display: grid; grid-template-columns: max-content auto; gap: 2px 16px; }
 dt { color: #57606a; } dd { margin: 0; max-width: 56em; }
 svg text { font: 12px system-ui, sans-serif; fill: #1b1f24; }
@@ -155,18 +157,21 @@ private:
                            intensity * machine.bytesPerSecond);
     line(intensity, reached, intensity, most, "#c2410c",
          "stroke-dasharray=\"3 3\"");
-    // The label goes where there is room.
-    bool isRight = x(intensity) > (kLeft + kWidth) / 2.0;
+    std::string label =
+        p.kernel +
+        format(": %.3g op/byte, %s at %.3g Top/s", intensity,
+               reached < 0.999 * most ? "bound by issue" : "bound by memory",
+               reached / 1e12);
+    // The label goes where there is room, at about 6.4 a character.
+    bool isRight =
+        x(intensity) + 10 + 6.4 * double(label.size()) > kWidth - kRight;
     out += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" "
                   "fill=\"#c2410c\"/>\n<text x=\"%.1f\" y=\"%.1f\" "
                   "text-anchor=\"%s\">",
                   x(intensity), y(reached), x(intensity) + (isRight ? -10 : 10),
                   y(reached) + (isRight ? -8 : 18) + 15 * index,
                   isRight ? "end" : "start") +
-           escaped(p.kernel) +
-           format(": %.3g op/byte, %s at %.3g Top/s</text>\n", intensity,
-                  reached < 0.999 * most ? "bound by issue" : "bound by memory",
-                  reached / 1e12);
+           escaped(label) + "</text>\n";
   }
 
   MachineFigures machine;
@@ -191,13 +196,71 @@ std::string totals(const KernelProfile &p) {
              100 * t.coalescing(), p.trafficFactor(64), p.trafficFactor(128)));
   row("LDS", grouped(t.ldsBytes) + " bytes, " + grouped(t.bankConflictCycles) +
                  " cycles of bank conflicts");
-  row("Matrix passes", grouped(t.mfmaPasses));
+  row("Matrix", grouped(t.mfmaPasses) + " passes, " +
+                    grouped(t.mfmaOperations) + " operations");
+  row("Waits", grouped(t.waits) + ", for " + grouped(t.waitedOperations) +
+                   " memory operations");
   row("Estimate", grouped(t.issueCycles) +
                       format(" issue cycles; at least %.3g &micro;s on an "
                              "evenly loaded MI355X",
                              1e6 * estimatedSeconds(p)));
   return out + "</dl>\n";
 }
+
+/// The colour behind a share. By the square root: warm lines stay apart from
+/// cold ones.
+std::string heat(uint64_t cycles, uint64_t most) {
+  return format("style=\"background: rgba(234, 88, 12, %.2f)\"",
+                0.75 * std::sqrt(double(cycles) / double(most)));
+}
+
+/// Sums by unit, or by source line with what units they are of.
+std::string parts(const KernelProfile &p, const char *title,
+                  const std::vector<ProfilePart> &all, bool hasUnits) {
+  if (all.empty())
+    return "";
+  uint64_t most = 1;
+  for (const ProfilePart &part : all)
+    most = std::max(most, part.counters.issueCycles);
+  double total = std::max<double>(1, double(p.total.issueCycles));
+  std::string out = std::string("<table class=parts><tr><th>") + title +
+                    "</th><th class=n>share</th><th class=n>cycles</th><th "
+                    "class=n>executed</th><th class=n>bytes</th><th "
+                    "class=n>64-byte lines</th><th class=n>waits</th>";
+  out += hasUnits ? "<th>by unit</th></tr>\n" : "</tr>\n";
+  for (const ProfilePart &part : all) {
+    const Counters &c = part.counters;
+    out += "<tr><td>" + escaped(part.name) + "</td><td class=n " +
+           heat(c.issueCycles, most) +
+           format(">%.1f%%</td>", 100 * double(c.issueCycles) / total) +
+           countCell(c.issueCycles) + countCell(c.executions) +
+           countCell(c.bytes()) + countCell(c.lines64) + countCell(c.waits);
+    if (hasUnits) {
+      out += "<td class=units>";
+      const char *separator = "";
+      for (const auto &[unit, executions] : part.units) {
+        out += separator + unit + " " + grouped(executions);
+        separator = ", ";
+      }
+      out += "</td>";
+    }
+    out += "</tr>\n";
+  }
+  return out + "</table>\n";
+}
+
+const char *kAssumptions = R"(<h2>What the cycles assume</h2>
+<table><tr><th>instruction</th><th>clocks</th></tr>
+<tr><td>vector ALU</td><td>4: 64 lanes, 16 a clock</td></tr>
+<tr><td>exp, log, rcp, rsq, sqrt, sin, cos</td><td>16</td></tr>
+<tr><td>matrix</td><td>4 a pass, passes as LLVM's scheduling model of gfx950 has them</td></tr>
+<tr><td>vector memory</td><td>4, or one for each 64-byte line if that is more</td></tr>
+<tr><td>LDS</td><td>4, or its data at 128 bytes a clock and its bank conflicts if that is more</td></tr>
+<tr><td>s_nop n</td><td>4 (n + 1)</td></tr>
+<tr><td>scalar, branches, waits</td><td>4</td></tr></table>
+<p class=note>A launch takes the longer one of its cycles over 256 compute units of 4 SIMDs at 2.4 GHz and of its
+different bytes over 8 TB/s. Latencies, dependencies, instruction fetch, caches and launch overhead are left out.</p>
+)";
 
 std::string listing(const KernelProfile &p) {
   uint64_t most = 1;
@@ -216,18 +279,13 @@ std::string listing(const KernelProfile &p) {
          "class=n>conflict cycles</th></tr>\n";
   for (const InstructionProfile &in : p.instructions) {
     const Counters &c = in.counters;
-    // Heat by the square root: the warm lines stay apart from the cold ones.
-    double heat = std::sqrt(double(c.issueCycles) / double(most));
     out += c.executions ? "<tr>" : "<tr class=cold>";
     out += format("<td class=n>%s0x%llx</td>", in.offset < 0 ? "-" : "+",
                   ull(std::llabs(in.offset)));
-    out += format(
-        "<td class=n style=\"background: rgba(234, 88, 12, "
-        "%.2f)\">%s</td>",
-        0.75 * heat,
-        c.executions
-            ? format("%.1f%%", 100 * double(c.issueCycles) / total).c_str()
-            : "");
+    out += "<td class=n " + heat(c.issueCycles, most) + ">" +
+           (c.executions ? format("%.1f%%", 100 * double(c.issueCycles) / total)
+                         : "") +
+           "</td>";
     out += countCell(c.issueCycles) + countCell(c.executions);
     out += "<td class=code>" + escaped(in.text) + "</td>";
     if (hasSource)
@@ -258,8 +316,10 @@ std::string profileHtml(const std::string &title,
       out += "<p class=note>" + escaped(p->kernel) +
              " has no matrix operations and is not in the picture.</p>\n";
   for (const KernelProfile *p : profiles)
-    out += "<h2>" + escaped(p->kernel) + "</h2>\n" + totals(*p) + listing(*p);
-  return out + "</body></html>\n";
+    out += "<h2>" + escaped(p->kernel) + "</h2>\n" + totals(*p) +
+           parts(*p, "unit", profileByUnit(*p), false) +
+           parts(*p, "source line", profileByLine(*p), true) + listing(*p);
+  return out + kAssumptions + "</body></html>\n";
 }
 
 } // namespace winnow::sim

@@ -46,8 +46,9 @@ std::string RegisterWatch::conflict(const Effects &effects) const {
   return {};
 }
 
-void RegisterWatch::issue(const Effects &effects) {
+unsigned RegisterWatch::issue(const Effects &effects) {
   if (effects.isWait) {
+    const uint32_t before = vmDone + lgkmDone;
     if (effects.waitVm < 63 && vmIssued - vmDone > effects.waitVm)
       vmDone = vmIssued - effects.waitVm;
     // With operations on their way that complete in any order, only waiting
@@ -56,10 +57,10 @@ void RegisterWatch::issue(const Effects &effects) {
     if (effects.waitLgkm < 15 && lgkmIssued - lgkmDone > effects.waitLgkm &&
         (effects.waitLgkm == 0 || isOrdered))
       lgkmDone = lgkmIssued - effects.waitLgkm;
-    return;
+    return vmDone + lgkmDone - before;
   }
   if (!effects.countsVm && !effects.countsLgkm)
-    return;
+    return 0;
   vmIssued += effects.countsVm;
   lgkmIssued += effects.countsLgkm;
   if (effects.isUnordered)
@@ -78,6 +79,7 @@ void RegisterWatch::issue(const Effects &effects) {
         all[r].lgkm = lgkmIssued;
     }
   }
+  return 0;
 }
 
 } // namespace winnow::sim

@@ -20,8 +20,9 @@ public:
 
   /// What the instruction does too early, or "" when it waits as it should.
   std::string conflict(const Effects &effects) const;
-  /// Takes the instruction's waits and what it issues.
-  void issue(const Effects &effects);
+  /// Takes the instruction's waits and what it issues; how many operations it
+  /// waits for.
+  unsigned issue(const Effects &effects);
   /// Numbers of the last vector memory operation, and of the last one that the
   /// wave has waited for.
   uint32_t issuedVector() const { return vmIssued; }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::sim {
@@ -30,6 +31,10 @@ struct Counters {
   uint64_t mfmaPasses = 0;
   /// Multiplications and additions of matrix instructions.
   uint64_t mfmaOperations = 0;
+  /// Barriers, and s_waitcnt that found memory operations on their way; and how
+  /// many operations those were to wait for.
+  uint64_t waits = 0;
+  uint64_t waitedOperations = 0;
   /// Clocks that the instructions keep their unit busy.
   uint64_t issueCycles = 0;
 
@@ -82,6 +87,18 @@ struct MachineFigures {
 /// longer one of issue cycles and distinct bytes.
 double estimatedSeconds(const KernelProfile &profile,
                         const MachineFigures &machine = {});
+
+/// Sums over the instructions of a unit, or of a source line, in the order of
+/// their names.
+struct ProfilePart {
+  std::string name;
+  Counters counters;
+  /// Executions by unit, those that have any.
+  std::vector<std::pair<std::string, uint64_t>> units;
+};
+std::vector<ProfilePart> profileByUnit(const KernelProfile &profile);
+/// Empty without line information.
+std::vector<ProfilePart> profileByLine(const KernelProfile &profile);
 
 /// A table for the terminal: totals, and the instructions with most cycles.
 std::string profileText(const KernelProfile &profile, unsigned hottest = 12);
