@@ -103,7 +103,7 @@ TEST(PropertyFound, EarlierFailuresStayMended) {
     const char *what;
     Shape shape;
     Inputs inputs;
-  } known[5];
+  } known[6];
   known[0].what = "inserting keys asked for 16-byte alignment of small pages";
   known[0].shape.headDim = 8;
   known[0].shape.blockSize = 1;
@@ -124,6 +124,9 @@ TEST(PropertyFound, EarlierFailuresStayMended) {
   known[4] = known[3];
   known[4].shape.queryLen = 0;
   known[4].inputs.lengths.newTokens = {3, 40, 1, 2, 17, 3};
+  known[5].what = "with a few blocks of many to keep, so was one past them";
+  known[5].shape.keep = 257;
+  known[5].inputs.lengths = {0, 500};
   for (auto &[what, shape, inputs] : known) {
     SCOPED_TRACE(what);
     mend(shape);

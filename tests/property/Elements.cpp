@@ -25,8 +25,7 @@ Elements::Elements(DType dtype, int64_t dims, int largest)
     nan = 0x7e00, infinity = 0x7c00, denormals = 0x3ff, most = 0x7bff;
     break;
   default: // bf16
-    nan = 0x7fc0, infinity = 0x7f80, denormals = 0x7f;
-    most = static_cast<uint32_t>(127 + largest - 1) << 7 | 0x7f;
+    nan = 0x7fc0, infinity = 0x7f80, denormals = 0x7f, most = 0x7f7f;
     break;
   }
 }
@@ -66,6 +65,7 @@ void Elements::choose(Values kind, Random &random) {
   else if (kind == Values::AllEqual || kind == Values::Clusters)
     vectors = 1;
   byBlock = random.chance(50);
+  limited = dtype == DType::BF16 && random.chance(50);
   pool.assign(vectors, std::vector<uint32_t>(dims));
   for (std::vector<uint32_t> &vector : pool)
     for (uint32_t &element : vector)
@@ -94,11 +94,9 @@ void Elements::vector(std::byte *to, Random &random) {
       code(to, d, pool[current][d]);
       break;
     case Values::Clusters:
-      // A zero stays one: its last bit makes a number too small for fp32's
-      // products in bf16.
       code(to, d,
            pool[0][d] ^ (opposite ? sign : 0) ^
-               static_cast<uint32_t>(pool[0][d] != 0 && random.chance(5)));
+               static_cast<uint32_t>(random.chance(5)));
       break;
     case Values::SignedZeros:
       code(to, d, anySign(0, random));
@@ -109,7 +107,11 @@ void Elements::vector(std::byte *to, Random &random) {
           anySign(static_cast<uint32_t>(random.between(0, denormals)), random));
       break;
     case Values::Extremes:
-      code(to, d, anySign(most, random));
+      code(to, d,
+           anySign(limited
+                       ? static_cast<uint32_t>(127 + largest - 1) << 7 | 0x7f
+                       : most,
+                   random));
       break;
     case Values::NaNs:
       if (whole || (rare && random.chance(5)))
@@ -121,7 +123,7 @@ void Elements::vector(std::byte *to, Random &random) {
       break;
     case Values::Codes: {
       auto bits = static_cast<uint32_t>(random.next());
-      if (dtype == DType::BF16)
+      if (limited)
         bits = anySign(static_cast<uint32_t>(
                            127 + random.between(-std::min(largest, 40),
                                                 std::min(largest, 40) - 1))

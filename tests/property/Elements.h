@@ -16,8 +16,8 @@ namespace winnow::test {
 /// Writes vectors of `dims` elements of a format, of the chosen kind.
 class Elements {
 public:
-  /// `largest` is the exponent that Extremes and Codes stay within in bf16,
-  /// whose products fp32 could not hold otherwise.
+  /// `largest` is an exponent within which sums of products of bf16 numbers
+  /// stay within fp32's range. Half of all Extremes and Codes keep to it.
   Elements(runtime::DType dtype, int64_t dims, int largest);
 
   /// Decides of which kind the vectors are, and what they have in common.
@@ -42,7 +42,8 @@ private:
   std::vector<std::vector<uint32_t>> pool; ///< vectors in common
   bool byBlock = false;                    ///< one of the pool for a block
   size_t current = 0;
-  bool whole = false; ///< every element of the block is rare
+  bool limited = false; ///< keeps to `largest`
+  bool whole = false;   ///< every element of the block is rare
 };
 
 } // namespace winnow::test

@@ -56,8 +56,10 @@ Status test::selectOnSim(tool::Call &call, const Kernels &kernels,
       views[group].back().address = *address;
     }
   const runtime::Entry &entry = *call.indexer->entry;
-  auto launches =
-      runtime::resolveLaunches(entry, call.symbols, views[0], views[1]);
+  auto symbols = runtime::bindArguments(entry, views[0]);
+  if (!symbols)
+    return symbols.takeError();
+  auto launches = runtime::resolveLaunches(entry, *symbols, views[0], views[1]);
   if (!launches)
     return launches.takeError();
   const runtime::ResolvedLaunch &select = launches->back();

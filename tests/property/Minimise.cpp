@@ -64,6 +64,9 @@ void addInputs(std::vector<Step> &steps, size_t requests) {
       [](Trial &trial) { return become(trial.inputs.unmapped, int64_t(0)); });
   steps.push_back(
       [](Trial &trial) { return become(trial.inputs.sharedPages, false); });
+  steps.push_back([](Trial &trial) {
+    return become(trial.inputs.paddingRows, trial.inputs.paddingRows / 2);
+  });
   steps.push_back(
       [](Trial &trial) { return become(trial.inputs.seed, uint64_t(1)); });
   for (size_t request = 0; request < requests; ++request) {

@@ -68,6 +68,7 @@ public:
       length = random.chance(30) ? 0 : this->length(shape);
     limit(shape, inputs.lengths);
     values(shape, inputs);
+    inputs.paddingRows = other.paddingRows;
     return inputs;
   }
 
@@ -149,7 +150,7 @@ private:
       shape.pagesPerBlock = 2;
       shape.maxSeqLen = 32 * random.pick({32767, 32768, 32769, 40000});
     }
-    shape.maxRequests = random.pick({6, 8, 64, 256});
+    shape.maxRequests = random.pick({7, 8, 64, 256});
     if (random.chance(2))
       shape.maxRequests = random.pick({65535, 65536});
     shape.maxQueryLen = random.chance(30) ? random.between(1, 200) : 2048;
@@ -251,15 +252,12 @@ private:
     };
     inputs.keys = random.chance(30) ? Values::Bell : any();
     inputs.queries = random.chance(60) ? Values::Bell : any();
-    // Products of such numbers are too small for fp32.
-    auto isTiny = [](Values values) {
-      return values == Values::Denormals || values == Values::Codes;
-    };
-    if (shape.dtype == "bf16" && isTiny(inputs.keys) && isTiny(inputs.queries))
-      inputs.queries = Values::Integers;
     if (random.chance(40))
       inputs.unmapped = random.pick({3, 3, 30, 100});
     inputs.sharedPages = random.chance(20);
+    if (shape.selects && shape.ragged() && random.chance(20))
+      inputs.paddingRows =
+          std::min<int64_t>(random.pick({1, 5, 70}), shape.maxQueryLen);
     if (shape.selects && random.chance(30))
       inputs.scores = static_cast<Scores>(
           random.between(1, static_cast<int64_t>(kLastScores)));
@@ -282,6 +280,18 @@ void test::mend(Shape &shape) {
     shape.rebaseTable = 2;
   if (!shape.stores)
     shape.remaps = true;
+  // Numbers of scaled tables and slots are the dialect's own business.
+  int64_t factor = 1;
+  const int64_t sides =
+      shape.tableSides * std::max<int64_t>(shape.rebaseTable, 1);
+  if (shape.rebaseTable)
+    factor = sides;
+  if (shape.rebaseSlots)
+    factor = std::max(factor, shape.blockSize * shape.rebaseSlots);
+  if (shape.selects && shape.remaps && sides > 1)
+    factor = std::max(factor, sides * shape.pagesPerBlock * shape.kvHeads);
+  if (factor > 1)
+    shape.maxPages = std::min(shape.maxPages, (int64_t(1) << 31) / factor);
 }
 
 Case test::randomCase(uint64_t seed, int inputs) {

@@ -40,6 +40,8 @@ std::string Inputs::text() const {
     text += fmt::format(", {} % of the table entries unmapped", unmapped);
   if (sharedPages)
     text += ", pages shared between requests";
+  if (paddingRows)
+    text += fmt::format(", {} rows of padding", paddingRows);
   if (scores != Scores::Computed)
     text += fmt::format(", scores given: {}", nameOf(scores));
   return text + fmt::format(", input seed {}", seed);
@@ -167,13 +169,17 @@ Result<tool::Call> test::makeCall(const tool::Indexer &indexer,
   const int64_t most = indexer.entry->maxSeqLen;
   for (int32_t &length : cut.tokens)
     length = static_cast<int32_t>(std::min<int64_t>(length, most));
+  if (inputs.paddingRows && indexer.ragged()) {
+    cut.tokens.push_back(0);
+    cut.newTokens.push_back(static_cast<int32_t>(inputs.paddingRows));
+  }
   Result<tool::Call> call = tool::randomCall(indexer, cut, inputs.seed);
   if (!call || !indexer.selects())
     return call;
   // A length past the bound reaches to the end of the last block.
   const int64_t end =
       std::min<int64_t>(indexer.maxBlocks * indexer.blockSize, INT32_MAX);
-  for (size_t i = 0; i < cut.tokens.size(); ++i)
+  for (size_t i = 0; i < inputs.lengths.tokens.size(); ++i)
     call->arguments[indexer.lens].as<int32_t, 1>()(i) =
         static_cast<int32_t>(std::min<int64_t>(inputs.lengths.tokens[i], end));
   Random random(inputs.seed ^ 0x696e70757473u); // "inputs"
@@ -191,6 +197,26 @@ Result<tool::Call> test::makeCall(const tool::Indexer &indexer,
     unmap(call->arguments[indexer.sourceOf(indexer.attnTable)], rows,
           inputs.unmapped, random);
   return call;
+}
+
+tool::Call test::deviceCall(const tool::Call &call, const Inputs &inputs) {
+  tool::Call device = call;
+  const tool::Indexer &indexer = *call.indexer;
+  if (!indexer.selects())
+    return device;
+  const std::vector<int32_t> &lengths = inputs.lengths.tokens;
+  std::copy(lengths.begin(), lengths.end(),
+            device.arguments[indexer.lens].as<int32_t, 1>().data);
+  if (!inputs.paddingRows || !indexer.ragged())
+    return device;
+  auto cut = [&](int argument, size_t entries) {
+    tool::HostTensor &tensor = device.arguments[argument];
+    tensor.view.extents[0] = static_cast<int64_t>(entries);
+    tensor.bytes.resize(entries * sizeof(int32_t));
+  };
+  cut(indexer.lens, lengths.size());
+  cut(indexer.cuSeqlens, lengths.size() + 1);
+  return device;
 }
 
 void test::fillScores(tool::Call &call, const Inputs &inputs) {

@@ -49,13 +49,19 @@ struct Inputs {
   Values keys = Values::Bell, queries = Values::Bell;
   int64_t unmapped = 0;     ///< percent of the entries of both tables
   bool sharedPages = false; ///< requests share pages of the index cache
+  int64_t paddingRows = 0;  ///< of ragged batches: rows that no request has
   Scores scores = Scores::Computed;
 
   std::string text() const;
 };
 
-/// A call with these inputs, its lengths cut to what they count as.
+/// A call with these inputs, its lengths cut to what they count as. Rows that
+/// no request has are those of one more, which is empty.
 Result<tool::Call> makeCall(const tool::Indexer &indexer, const Inputs &inputs);
+
+/// What the device is given in place of it: lengths as they are, and nothing of
+/// the request that stands for padding.
+tool::Call deviceCall(const tool::Call &call, const Inputs &inputs);
 
 /// Fills what the workspace holds of visible scores; not for Computed.
 void fillScores(tool::Call &call, const Inputs &inputs);

@@ -48,6 +48,7 @@ void Tally::addRun(const Shape &shape, const Inputs &inputs,
       ++others[name];
   };
   count("unmapped blocks", inputs.unmapped != 0);
+  count("rows of padding", inputs.paddingRows != 0);
   count("shared pages", inputs.sharedPages);
   count("strided queries and keys", shape.strided);
   count("outputs without gaps", shape.dense);

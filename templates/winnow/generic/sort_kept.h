@@ -31,7 +31,10 @@ template <class Select, class Source>
 WINNOW_DEVICE void sort_kept(const Source &source, u64 cut,
                              SelectStorage<Select> &storage) {
   const i32 size = sort_size(min(source.count, Select::kTopK));
-  for (i32 i = thread_index(); i < size; i += Select::kThreads)
+  // Also what is not sorted: a compiler reads places ahead of the test that
+  // skips them.
+  for (i32 i = thread_index(); i < sort_size(Select::kTopK);
+       i += Select::kThreads)
     storage.entry[i] = 0;
   if (thread_index() == 0)
     storage.count = 0;
