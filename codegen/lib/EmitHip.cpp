@@ -113,11 +113,13 @@ private:
               GenericSortKeptOp, GenericStoreSelectionOp, GenericEmitPagesOp,
               RebaseTableStageOp, RebaseSlotsStageOp, InsertKeysStageOp,
               RaggedTaskOp, LoadQueryTilesOp, ScoreSliceOp, ReduceTilesOp,
-              SelectRaggedRowOp, GenericRaggedTaskOp, GenericSelectRaggedRowOp>(
-            [&](auto stage) {
-              emitCall(stage);
-              return success();
-            })
+              SelectRaggedRowOp, GenericRaggedTaskOp, GenericSelectRaggedRowOp,
+              StoreCandidatesStageOp, LoadCandidatesOp,
+              GenericStoreCandidatesOp, GenericRankCandidatesOp,
+              GenericFindMergedCutOp, GenericSortMergedOp>([&](auto stage) {
+          emitCall(stage);
+          return success();
+        })
         .Default([](Operation *other) {
           return other->emitOpError("is a stage without a leaf function");
         });
@@ -387,6 +389,72 @@ private:
     line("{:{}}{});", "", 11 + shape.size() + 2, pointer(op.getContextLens()));
   }
 
+  //===--- Candidates that ranks exchange -------------------------------===//
+
+  /// The pointer of a memory and its strides along the first `axes`.
+  std::string strided(Value memory, unsigned axes) {
+    std::string text = pointer(memory);
+    for (unsigned axis = 0; axis < axes; ++axis)
+      text += ", " + stride(memory, axis);
+    return text;
+  }
+
+  void emitCall(StoreCandidatesStageOp op) {
+    comment("winnow/store_candidates.h", "store_candidates",
+            "what the other ranks get: block ids and their scores.");
+    line("store_candidates<{}>({}, {}, {},", shape, (*this)[op.getRanking()],
+         (*this)[op.getRow()], strided(op.getScores(), 1));
+    line("    {},", strided(op.getIds(), 2));
+    line("    {});", strided(op.getBest(), 2));
+  }
+
+  void emitCall(LoadCandidatesOp op) {
+    comment("winnow/load_candidates.h", "load_candidates",
+            "what all ranks selected, as sortable keys in registers.");
+    variables[op.getKeys()] = "keys";
+    line("const CandidateKeys<{0}> keys = load_candidates<{0}>(", shape);
+    line("    {},", strided(op.getIds(), 3));
+    line("    {}, {});", strided(op.getBest(), 3), (*this)[op.getRow()]);
+  }
+
+  void emitCall(GenericStoreCandidatesOp op) {
+    comment("winnow/generic/store_candidates.h", "generic_store_candidates",
+            "what the other ranks get: block ids and their scores.");
+    line("generic::store_candidates<{}>({}, {}, {},", shape,
+         (*this)[op.getRow()], (*this)[op.getRanking()],
+         strided(op.getScores(), 1));
+    line("    {},", strided(op.getIds(), 2));
+    line("    {});", strided(op.getBest(), 2));
+  }
+
+  void emitCall(GenericRankCandidatesOp op) {
+    comment("winnow/generic/rank_candidates.h", "generic_rank_candidates",
+            "where what all ranks selected for this row lies.");
+    variables[op.getCandidates()] = "candidates";
+    line("const generic::RankCandidates<{0}> candidates =", shape);
+    line("    generic::rank_candidates<{}>(", shape);
+    line("        {},", strided(op.getIds(), 3));
+    line("        {},", strided(op.getBest(), 3));
+    line("        {}, {});", extent(op.getIds(), 0), (*this)[op.getRow()]);
+  }
+
+  void emitCall(GenericFindMergedCutOp op) {
+    comment("winnow/generic/find_cut.h", "generic_find_merged_cut",
+            "the least that is kept, by radix select.");
+    variables[op.getCut()] = "cut";
+    line("WINNOW_SHARED generic::SelectStorage<{}> storage;", shape);
+    line("const u64 cut = generic::find_cut<{}>({}, storage);", shape,
+         (*this)[op.getCandidates()]);
+  }
+
+  void emitCall(GenericSortMergedOp op) {
+    comment("winnow/generic/sort_kept.h", "generic_sort_merged",
+            "the kept blocks in their final order.");
+    variables[op.getRanking()] = "storage";
+    line("generic::sort_kept<{}>({}, {}, storage);", shape,
+         (*this)[op.getCandidates()], (*this)[op.getCut()]);
+  }
+
   //===--- Once a step --------------------------------------------------===//
 
   void emitCall(RebaseTableStageOp op) {
@@ -547,6 +615,17 @@ std::string emitShape(KernelOp kernel) {
   return text + "};\n";
 }
 
+/// The structs of the entry's kernels that facts have constants in.
+std::vector<std::string> deviceStructsOf(func::FuncOp entry) {
+  std::vector<std::string> structs;
+  for (const std::string &name : contract::deviceStructs())
+    if (llvm::any_of(kernelsOf(entry), [&](KernelOp kernel) {
+          return kernel.getShapeName() == name;
+        }))
+      structs.push_back(name);
+  return structs;
+}
+
 /// The limits of the entry's contract and of the lowering's own, as far as the
 /// constants state them. A limit that both have is asserted once.
 std::string emitAssertions(func::FuncOp entry) {
@@ -563,7 +642,7 @@ std::string emitAssertions(func::FuncOp entry) {
   if (auto name = entry->getAttrOfType<StringAttr>(kContractAttr))
     if (const contract::Contract *limits =
             contract::find(name.getValue().str()))
-      keep(*limits, contract::deviceStructs());
+      keep(*limits, deviceStructsOf(entry));
   // A lowering's limits are about its own kernels.
   for (KernelOp kernel : kernelsOf(entry))
     keep(loweringContract(entry).about(operationsOf(kernel)),

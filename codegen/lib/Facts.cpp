@@ -103,33 +103,38 @@ public:
     set("shard_world", int64_t(score.getWorld()), loc);
     // The plan makes the score buffer itself, its rows along blocks dense.
     set("score_layout", "contiguous", loc);
-    if (auto rows = score.getRows().getDefiningOp<UniformRowsOp>())
-      addRows(rows);
-    else if (auto rows = score.getRows().getDefiningOp<RaggedRowsOp>())
-      addRows(rows);
+    addRows(score.getRows());
     // The operation that says so when there is one; else the entry, which
     // could have it.
     set("emits_page_table", false, result.entry);
   }
 
   void addSelection(TopKOp topk) {
-    result.operations.push_back(topk);
-    Location loc = topk.getLoc();
-    set("k", int64_t(topk.getK()), loc);
-    set("ties", stringifyTieRule(topk.getTies()).str(), loc);
-    set("order", stringifySelectionOrder(topk.getOrder()).str(), loc);
-    for (Operation *user : topk.getSelection().getUsers())
-      if (auto store = dyn_cast<StoreSelectionOp>(user)) {
-        result.operations.push_back(store);
-        set("selection_pad", int64_t(store.getPad()), store.getLoc());
-      }
+    addKept(topk);
     if (auto score = topk.getScores().getDefiningOp<BlockScoreOp>())
       addScore(score);
+  }
+
+  void addMerge(MergeCandidatesOp merge) {
+    addKept(merge);
+    Location loc = merge.getLoc();
+    TypedValue<MemRefType> ids = merge.getIds();
+    setExtent("merge_world", ids, 0);
+    set("merge_world_known", !ids.getType().isDynamicDim(0), ids.getLoc());
+    setExtent("index_heads", ids, 1);
+    setExtent("query_rows", ids, 2);
+    setExtent("rank_candidates", ids, 3);
+    set("block_size", int64_t(merge.getBlockSize()), loc);
+    addRows(merge.getRows());
+    set("emits_page_table", false, result.entry);
   }
 
   void addPageTable(RemapPagesOp remap) {
     if (auto topk = remap.getSelection().getDefiningOp<TopKOp>())
       addSelection(topk);
+    else if (auto merge =
+                 remap.getSelection().getDefiningOp<MergeCandidatesOp>())
+      addMerge(merge);
     result.operations.push_back(remap);
     Location loc = remap.getLoc();
     set("emits_page_table", true, loc);
@@ -148,6 +153,30 @@ public:
   }
 
 private:
+  /// What a topk and a merge have in common, and what is made of both.
+  template <typename Op> void addKept(Op op) {
+    result.operations.push_back(op);
+    Location loc = op.getLoc();
+    set("k", int64_t(op.getK()), loc);
+    set("ties", stringifyTieRule(op.getTies()).str(), loc);
+    set("order", stringifySelectionOrder(op.getOrder()).str(), loc);
+    for (Operation *user : op.getSelection().getUsers()) {
+      if (auto store = dyn_cast<StoreSelectionOp>(user)) {
+        result.operations.push_back(store);
+        set("selection_pad", int64_t(store.getPad()), store.getLoc());
+      } else if (isa<StoreCandidatesOp>(user)) {
+        result.operations.push_back(user);
+      }
+    }
+  }
+
+  void addRows(Value value) {
+    if (auto rows = value.getDefiningOp<UniformRowsOp>())
+      addRows(rows);
+    else if (auto rows = value.getDefiningOp<RaggedRowsOp>())
+      addRows(rows);
+  }
+
   void addRows(RaggedRowsOp rows) {
     set("ragged", true, rows.getLoc());
     setExtent("seq_lens_rows", rows.getLens(), 0);
@@ -205,6 +234,11 @@ SmallVector<LocatedFacts> winnow::collectFacts(func::FuncOp entry,
                  [](Operation *user) { return isa<RemapPagesOp>(user); }))
         return;
       collector.addSelection(topk);
+    } else if (auto merge = dyn_cast<MergeCandidatesOp>(op)) {
+      if (usedBy(merge.getSelection(),
+                 [](Operation *user) { return isa<RemapPagesOp>(user); }))
+        return;
+      collector.addMerge(merge);
     } else if (auto score = dyn_cast<BlockScoreOp>(op)) {
       if (usedBy(score.getScores(),
                  [](Operation *user) { return isa<TopKOp>(user); }))

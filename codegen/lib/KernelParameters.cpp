@@ -98,6 +98,20 @@ SmallVector<KernelParameter> winnow::kernelParameters(KernelOp kernel) {
     }
     if (role == "score")
       stride(0, "_head_stride");
+    if (role == "candidate_ids" || role == "candidate_scores") {
+      stride(0, "_head_stride");
+      stride(1, "_row_stride");
+    }
+    if (role == "rank_ids" || role == "rank_scores") {
+      // The generic kernels take any number of ranks.
+      if (role == "rank_ids" &&
+          llvm::any_of(argument.getUsers(),
+                       llvm::IsaPred<GenericRankCandidatesOp>))
+        extent(0, "_world");
+      stride(0, "_rank_stride");
+      stride(1, "_head_stride");
+      stride(2, "_row_stride");
+    }
     // The generic kernels take queries and keys with any strides.
     if (role == "query" && isUsedBy<GenericLoadQueriesOp>(argument)) {
       stride(0, "_row_stride");

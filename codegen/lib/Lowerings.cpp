@@ -28,7 +28,9 @@ std::vector<std::string> winnow::operationsOf(KernelOp kernel) {
   if (kernel.getShapeName() == "Score")
     return {"block_score"};
   if (kernel.getShapeName() == "Select")
-    return {"topk", "store_selection", "remap_pages"};
+    return {"topk", "store_selection", "remap_pages", "store_candidates"};
+  if (kernel.getShapeName() == "Merge")
+    return {"merge_candidates", "store_selection", "remap_pages"};
   // Of what runs once a step, the struct is named after the operation.
   return {"rebase_table", "rebase_slots", "insert_keys"};
 }
@@ -64,7 +66,8 @@ std::string winnow::loweringOf(func::FuncOp entry) {
   // What runs once a step is the same in either lowering.
   llvm::SetVector<const Lowering *> all;
   for (KernelOp kernel : kernelsOf(entry))
-    if (kernel.getShapeName() == "Score" || kernel.getShapeName() == "Select")
+    if (kernel.getShapeName() == "Score" || kernel.getShapeName() == "Select" ||
+        kernel.getShapeName() == "Merge")
       all.insert(&::loweringOf(kernel));
   if (all.empty())
     all.insert_range(loweringsOf(entry));

@@ -162,6 +162,14 @@ private:
           name(remap.getAttentionTable(), "attn_table");
           name(remap.getPages(), "pages", /*isWritten=*/true);
           name(remap.getContextLens(), "ctx", /*isWritten=*/true);
+        })
+        .Case([&](StoreCandidatesOp store) {
+          name(store.getIds(), "candidate_ids", /*isWritten=*/true);
+          name(store.getScores(), "candidate_scores", /*isWritten=*/true);
+        })
+        .Case([&](MergeCandidatesOp merge) {
+          name(merge.getIds(), "rank_ids");
+          name(merge.getScores(), "rank_scores");
         });
   }
 
@@ -316,6 +324,14 @@ private:
     if (role == "index_table" || role == "attn_table")
       return axis == 0 ? Extent::atLeast("requests")
                        : Extent::atLeast(fact("max_blocks"));
+    if (isCandidates(role)) // heads and candidates of a rank are static
+      return axis == 1 ? Extent::exactly("rows") : Extent::any();
+    if (isRankCandidates(role)) {
+      // What tells how many ranks there are, and how many ragged rows.
+      if (role == "rank_ids" && (axis == 0 || isRagged()))
+        return Extent::any();
+      return axis == 0 ? Extent::exactly("world") : Extent::exactly("rows");
+    }
     if (role == "selection") {
       if (axis == 2)
         return Extent::exactly(fact("k"));
@@ -334,10 +350,22 @@ private:
   bool followsRequests(StringRef role, unsigned axis) {
     if (role == "selection")
       return axis == selectionRowAxis();
-    // Ragged rows are counted by the query, whatever the requests.
-    if (role == "query" && isRagged())
+    // Ragged rows are counted by the query or a merge's candidates, whatever
+    // the requests.
+    if ((role == "query" || role == "rank_ids") && isRagged())
       return false;
+    if (isCandidates(role))
+      return axis == 1;
+    if (isRankCandidates(role))
+      return axis == 2;
     return axis == 0 && role != "seq_lens" && role != "keys";
+  }
+
+  static bool isCandidates(StringRef role) {
+    return role == "candidate_ids" || role == "candidate_scores";
+  }
+  static bool isRankCandidates(StringRef role) {
+    return role == "rank_ids" || role == "rank_scores";
   }
 
   bool isRagged() {
@@ -367,7 +395,11 @@ private:
         {"attn_table", runtime::Role::AttnTable},
         {"selection", runtime::Role::Selection},
         {"pages", runtime::Role::Pages},
-        {"ctx", runtime::Role::Contexts}};
+        {"ctx", runtime::Role::Contexts},
+        {"candidate_ids", runtime::Role::CandidateIds},
+        {"candidate_scores", runtime::Role::CandidateScores},
+        {"rank_ids", runtime::Role::RankIds},
+        {"rank_scores", runtime::Role::RankScores}};
     bool isStepArgument = stepArguments.contains(value.getArgNumber());
     const auto *known =
         llvm::find_if(roles, [&](auto &pair) { return pair.first == role; });
@@ -403,6 +435,7 @@ private:
     bool strided = (isStepArgument && type.getRank() > 1) ||
                    role == "index_table" || role == "attn_table" ||
                    role == "selection" || role == "pages" ||
+                   isCandidates(role) || isRankCandidates(role) ||
                    // Contiguous unless the description says otherwise.
                    !type.getLayout().isIdentity();
     argument.layout =
@@ -434,8 +467,13 @@ private:
       return;
     result.symbols.push_back(
         {"requests", runtime::ArgumentAxis{"seq_lens", 0}});
+    const runtime::TensorArgument *ids = result.argument("rank_ids");
+    if (ids && ids->shape[0].kind == Extent::Kind::Any)
+      result.symbols.push_back({"world", runtime::ArgumentAxis{"rank_ids", 0}});
     if (isRagged())
-      result.symbols.push_back({"rows", runtime::ArgumentAxis{"query", 0}});
+      result.symbols.push_back(
+          {"rows", ids ? runtime::ArgumentAxis{"rank_ids", 2}
+                       : runtime::ArgumentAxis{"query", 0}});
     else
       result.symbols.push_back(
           {"rows",

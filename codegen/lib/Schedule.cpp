@@ -73,14 +73,19 @@ int64_t sliceCount(Description &description) {
 }
 
 /// Up to 16 scores a lane fit in registers beside the histogram's working set;
-/// past 16 waves (the most that a workgroup has) only more slots are left.
+/// past 16 waves (the most that a workgroup has) only more slots are left. Of a
+/// merge's candidates, which are few, 4 a lane are under way together.
 SelectSchedule scheduleSelect(Description &description) {
-  constexpr int64_t wantedSlots = 16, mostWaves = 16;
-  int64_t waves = llvm::PowerOf2Ceil(
-      llvm::divideCeil(description.shardBlocks(), kWaveLanes * wantedSlots));
-  waves = std::clamp<int64_t>(waves, 1, mostWaves);
-  return {waves, static_cast<int64_t>(llvm::divideCeil(
-                     description.shardBlocks(), waves * kWaveLanes))};
+  constexpr int64_t mostWaves = 16;
+  bool merges = static_cast<bool>(description.merge);
+  int64_t wantedSlots = merges ? 4 : 16;
+  int64_t places = merges ? description.ranks() * description.rankKeep()
+                          : description.shardBlocks();
+  int64_t waves = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(places, kWaveLanes * wantedSlots)), 1,
+      mostWaves);
+  return {waves,
+          static_cast<int64_t>(llvm::divideCeil(places, waves * kWaveLanes))};
 }
 
 /// Sets `slot` to `op`; an error if there was one already.
@@ -124,6 +129,12 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
             .Case(
                 [&](StoreSelectionOp o) { return claim(description.store, o); })
             .Case([&](RemapPagesOp o) { return claim(description.remap, o); })
+            .Case([&](StoreCandidatesOp o) {
+              return claim(description.candidates, o);
+            })
+            .Case([&](MergeCandidatesOp o) {
+              return claim(description.merge, o);
+            })
             .Default([](Operation *other) {
               return other->emitOpError(
                   "is no operation that can be scheduled");
@@ -132,22 +143,34 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
       return failure();
   }
   bool hasIndexer = description.rowsOp() || description.score ||
-                    description.topk || description.store || description.remap;
+                    description.topk || description.merge ||
+                    description.store || description.remap ||
+                    description.candidates;
+  bool selects = description.merge ? !description.score && !description.topk
+                                   : description.score && description.topk;
   if (!(hasSteps && !hasIndexer) &&
-      (!description.rowsOp() || !description.score || !description.topk ||
-       (!description.store && !description.remap)))
-    return entry.emitOpError("has no complete indexer; needed: uniform_rows or "
-                             "ragged_rows, block_score, topk, and "
-                             "store_selection or remap_pages");
+      (!description.rowsOp() || !selects ||
+       (!description.store && !description.remap && !description.candidates)))
+    return entry.emitOpError(
+        "has no complete indexer; needed: uniform_rows or ragged_rows, "
+        "block_score and topk or else merge_candidates, and store_selection, "
+        "remap_pages or, of a topk, store_candidates");
   for (Operation *op :
-       {description.store.getOperation(), description.remap.getOperation()})
+       {description.store.getOperation(), description.remap.getOperation(),
+        description.candidates.getOperation()})
     if (op && Description::loweringOf(op) != description.selectLowering())
       return (op->emitOpError("has the lowering '")
               << Description::loweringOf(op)
               << "', but shares a kernel with an operation that has '"
               << description.selectLowering() << "'")
-                 .attachNote(description.topk.getLoc())
+                 .attachNote(description.selectOp()->getLoc())
              << "that operation";
+  if (MergeCandidatesOp merge = description.merge)
+    if (description.selectLowering() == "mfma" &&
+        merge.getIds().getType().isDynamicDim(0))
+      return merge.emitOpError("has the lowering 'mfma', which needs a static "
+                               "axis 0 of ids (ranks), found ")
+             << merge.getIds().getType();
   std::optional<EntryBounds> bounds = getEntryBounds(entry);
   if (!bounds)
     return entry.emitOpError("needs '") << kBoundsAttr << "'";
@@ -168,34 +191,24 @@ public:
     Block &body = description.entry.getBody().front();
     Operation *terminator = body.getTerminator();
     builder.setInsertionPoint(terminator);
-    Location loc = description.score.getLoc();
+    Location loc = description.selectOp()->getLoc();
 
     Value requests = RequestsOp::create(builder, loc, builder.getIndexType(),
                                         description.lens());
     SmallVector<Value> sizes{requests};
-    if (description.isRagged())
+    if (description.isRagged()) {
+      auto [memory, axis] = description.counted();
       sizes.push_back(ExtentOp::create(builder, loc, builder.getIndexType(),
-                                       description.score.getQuery(),
-                                       builder.getI64IntegerAttr(0)));
-    Value score =
-        WorkspaceOp::create(builder, loc, scoreType(), sizes,
-                            map({constant(description.heads()), rowCount(),
-                                 constant(description.scoreStride())}));
+                                       memory,
+                                       builder.getI64IntegerAttr(axis)));
+    }
 
-    SmallVector<Value> scoreArguments{description.score.getQuery(),
-                                      description.score.getKeys(),
-                                      description.score.getIndexTable()};
-    appendRows(scoreArguments);
-    scoreArguments.push_back(score);
-    KernelOp scoreKernel = description.scoreLowering() == "generic"
-                               ? buildGenericScoreKernel(*this, scoreArguments)
-                           : description.isRagged()
-                               ? buildRaggedScoreKernel(scoreArguments)
-                               : buildScoreKernel(scoreArguments);
-    LaunchOp::create(builder, loc, scoreKernel.getSymName(), sizes,
-                     scoreArguments);
-
-    SmallVector<Value> selectArguments{score};
+    // What is selected from.
+    SmallVector<Value> selectArguments;
+    if (MergeCandidatesOp merge = description.merge)
+      selectArguments.append({merge.getIds(), merge.getScores()});
+    else
+      selectArguments.push_back(buildScores(sizes));
     appendRows(selectArguments);
     if (description.store)
       selectArguments.push_back(description.store.getIndices());
@@ -203,24 +216,49 @@ public:
       llvm::append_values(
           selectArguments, description.remap.getAttentionTable(),
           description.remap.getPages(), description.remap.getContextLens());
+    if (description.candidates)
+      llvm::append_values(selectArguments, description.candidates.getIds(),
+                          description.candidates.getScores());
     KernelOp selectKernel =
         description.selectLowering() == "generic"
             ? buildGenericSelectKernel(*this, selectArguments, rowCount())
             : buildSelectKernel(selectArguments);
-    LaunchOp::create(builder, description.topk.getLoc(),
-                     selectKernel.getSymName(), sizes, selectArguments);
+    LaunchOp::create(builder, loc, selectKernel.getSymName(), sizes,
+                     selectArguments);
 
     description.entry->setAttr(
         kFactsAttr, factsToAttribute(builder.getContext(), description.facts));
     for (Operation *op :
-         {description.remap.getOperation(), description.store.getOperation(),
-          description.topk.getOperation(), description.score.getOperation(),
-          description.rowsOp()})
+         {description.candidates.getOperation(),
+          description.remap.getOperation(), description.store.getOperation(),
+          description.merge.getOperation(), description.topk.getOperation(),
+          description.score.getOperation(), description.rowsOp()})
       if (op)
         op->erase();
   }
 
 private:
+  /// The launch of the score kernel; the workspace that it fills.
+  Value buildScores(ValueRange sizes) {
+    Location loc = description.score.getLoc();
+    Value score =
+        WorkspaceOp::create(builder, loc, scoreType(), sizes,
+                            map({constant(description.heads()), rowCount(),
+                                 constant(description.scoreStride())}));
+    SmallVector<Value> arguments{description.score.getQuery(),
+                                 description.score.getKeys(),
+                                 description.score.getIndexTable()};
+    appendRows(arguments);
+    arguments.push_back(score);
+    KernelOp kernel = description.scoreLowering() == "generic"
+                          ? buildGenericScoreKernel(*this, arguments)
+                      : description.isRagged()
+                          ? buildRaggedScoreKernel(arguments)
+                          : buildScoreKernel(arguments);
+    LaunchOp::create(builder, loc, kernel.getSymName(), sizes, arguments);
+    return score;
+  }
+
   /// What tells a kernel of the rows.
   void appendRows(SmallVector<Value> &arguments) {
     arguments.push_back(description.lens());
@@ -349,44 +387,33 @@ private:
 
   KernelOp buildSelectKernel(ValueRange memory) {
     OpBuilder::InsertionGuard guard(builder);
-    TopKOp topk = description.topk;
     StoreSelectionOp store = description.store;
-    RemapPagesOp remap = description.remap;
-    Location loc = topk.getLoc();
+    Location loc = description.selectOp()->getLoc();
     SelectSchedule schedule = scheduleSelect(description);
-    SmallVector<std::pair<StringRef, Attribute>> shape{
-        {"kHeads", number(description.heads())},
-        {"kBlockSize", number(description.blockSize())},
-        {"kMaxBlocks", number(description.maxBlocks())},
-        {"kScoreStride", number(description.scoreStride())},
-        {"kShardRank", number(description.score.getRank())},
-        {"kShardWorld", number(description.score.getWorld())},
-        {"kTopK", number(topk.getK())},
-        {"kTieHighest", flag(topk.getTies() == TieRule::HighestBlock)},
-        {"kOrderAscending", flag(topk.getOrder() == SelectionOrder::Ascending)},
-        {"kWaves", number(schedule.waves)},
-        {"kSlots", number(schedule.slots)}};
-    if (!description.isRagged())
-      shape.push_back({"kQueryLen", number(description.queryLen())});
-    if (store)
-      shape.push_back({"kIdPad", number(store.getPad())});
-    if (remap)
-      shape.append({{"kPagesPerBlock", number(remap.getPagesPerBlock())},
-                    {"kKvHeads", number(remap.getKvHeads())},
-                    {"kPagePad", number(remap.getPad())}});
+    SmallVector<std::pair<StringRef, Attribute>> shape = selectShape();
+    shape.append({{"kWaves", number(schedule.waves)},
+                  {"kSlots", number(schedule.slots)}});
+    if (description.merge)
+      shape.push_back({"kRanks", number(description.ranks())});
     KernelOp kernel =
-        startKernel("mfma", "_select", "Select", shape,
+        startKernel("mfma", selectSuffix(), selectName(), shape,
                     {rowCount(), constant(description.heads()), constant(1)},
                     schedule.waves, loc, memory);
     auto arguments = kernel.getBody()->getArguments().begin();
-    Value scores = *arguments++, lens = *arguments++;
+    Value scores = *arguments++;
+    Value rankScores = description.merge ? *arguments++ : Value();
+    Value lens = *arguments++;
 
     Value row;
     if (description.isRagged())
       row = SelectRaggedRowOp::create(builder, loc, lens, *arguments++);
     else
       row = SelectRowOp::create(builder, loc, lens);
-    Value keys = LoadScoreRowOp::create(builder, loc, scores, row);
+    Value keys;
+    if (description.merge)
+      keys = LoadCandidatesOp::create(builder, loc, scores, rankScores, row);
+    else
+      keys = LoadScoreRowOp::create(builder, loc, scores, row);
     Value candidates = NarrowOp::create(builder, loc, keys, row);
     Value ranking = RankOp::create(builder, loc, candidates, row);
     if (store) {
@@ -395,10 +422,15 @@ private:
                              *arguments++, headMajor ? 0 : 1,
                              headMajor ? 1 : 0);
     }
-    if (remap) {
+    if (RemapPagesOp remap = description.remap) {
       Value table = *arguments++, pages = *arguments++, ctx = *arguments++;
       EmitPagesOp::create(builder, remap.getLoc(), ranking, row, table, pages,
                           ctx);
+    }
+    if (StoreCandidatesOp store = description.candidates) {
+      Value ids = *arguments++, best = *arguments++;
+      StoreCandidatesStageOp::create(builder, store.getLoc(), ranking, row,
+                                     scores, ids, best);
     }
     return kernel;
   }
@@ -419,7 +451,7 @@ struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
       descriptions.push_back(*description);
     }
     for (Description &description : descriptions) {
-      if (description.score)
+      if (description.rowsOp())
         PlanBuilder(description, arch).build();
       else // steps alone
         description.entry->setAttr(

@@ -15,22 +15,32 @@ namespace winnow {
 
 using namespace mlir; // NOLINT: the schedulers' own header
 
-/// The operations of one entry, in the one form that the lowerings take: rows,
-/// scores, selection, and what is made of the selection.
+/// The operations of one entry, in the two forms that the lowerings take: rows,
+/// scores and selection, or rows and a merge of selections; and what is made of
+/// the selection.
 struct Description {
   func::FuncOp entry;
   UniformRowsOp rows; // one of the two, the other is null
   RaggedRowsOp raggedRows;
   BlockScoreOp score;
   TopKOp topk;
-  StoreSelectionOp store; // null if the entry stores no selection
-  RemapPagesOp remap;     // null if the entry emits no page table
+  MergeCandidatesOp merge;      // in place of the two, which are null then
+  StoreSelectionOp store;       // null if the entry stores no selection
+  RemapPagesOp remap;           // null if the entry emits no page table
+  StoreCandidatesOp candidates; // null if the entry is none of several ranks'
   int64_t maxSeqLen = 0;
   int64_t maxQueryLen = 0; // of ragged rows: most of them in a request
   contract::Facts facts;   // what contracts say of it once it is a plan
 
   StringRef scoreLowering() { return loweringOf(score); }
-  StringRef selectLowering() { return loweringOf(topk); }
+  StringRef selectLowering() { return loweringOf(selectOp()); }
+  /// What makes the selection.
+  Operation *selectOp() {
+    return merge ? merge.getOperation() : topk.getOperation();
+  }
+  SelectionType selection() {
+    return cast<SelectionType>(selectOp()->getResult(0).getType());
+  }
   bool isRagged() { return static_cast<bool>(raggedRows); }
   Operation *rowsOp() {
     return isRagged() ? raggedRows.getOperation() : rows.getOperation();
@@ -38,8 +48,23 @@ struct Description {
   Value lens() { return isRagged() ? raggedRows.getLens() : rows.getLens(); }
   /// Of uniform rows.
   int64_t queryLen() { return rows.getQueryLen(); }
-  int64_t heads() { return topk.getScores().getType().getHeads(); }
-  int64_t blockSize() { return topk.getScores().getType().getBlockSize(); }
+  /// What counts the rows, and along which axis.
+  std::pair<Value, int64_t> counted() {
+    return merge ? std::pair<Value, int64_t>(merge.getIds(), 2)
+                 : std::pair<Value, int64_t>(score.getQuery(), 0);
+  }
+  int64_t heads() { return selection().getHeads(); }
+  int64_t blockSize() { return selection().getBlockSize(); }
+  /// Of a merge: the ranks, where they are fixed, and candidates of a rank.
+  int64_t ranks() { return merge.getIds().getType().getDimSize(0); }
+  int64_t rankKeep() { return merge.getIds().getType().getDimSize(3); }
+  bool isTieHighest() {
+    return (merge ? merge.getTies() : topk.getTies()) == TieRule::HighestBlock;
+  }
+  bool isAscending() {
+    return (merge ? merge.getOrder() : topk.getOrder()) ==
+           SelectionOrder::Ascending;
+  }
   int64_t maxBlocks() { return llvm::divideCeil(maxSeqLen, blockSize()); }
   /// The most of those that one shard has.
   int64_t shardBlocks() {
@@ -91,6 +116,34 @@ struct KernelBuilder {
         builder.getF32Type());
   }
 
+  /// The constants of a select or merge kernel that both lowerings have.
+  SmallVector<std::pair<StringRef, Attribute>> selectShape() {
+    SmallVector<std::pair<StringRef, Attribute>> shape{
+        {"kHeads", number(description.heads())},
+        {"kBlockSize", number(description.blockSize())},
+        {"kMaxBlocks", number(description.maxBlocks())},
+        {"kTopK", number(description.selection().getK())},
+        {"kTieHighest", flag(description.isTieHighest())},
+        {"kOrderAscending", flag(description.isAscending())}};
+    if (description.merge)
+      shape.push_back({"kRankKeep", number(description.rankKeep())});
+    else
+      shape.append({{"kScoreStride", number(description.scoreStride())},
+                    {"kShardRank", number(description.score.getRank())},
+                    {"kShardWorld", number(description.score.getWorld())}});
+    if (!description.isRagged())
+      shape.push_back({"kQueryLen", number(description.queryLen())});
+    if (description.store)
+      shape.push_back({"kIdPad", number(description.store.getPad())});
+    if (RemapPagesOp remap = description.remap)
+      shape.append({{"kPagesPerBlock", number(remap.getPagesPerBlock())},
+                    {"kKvHeads", number(remap.getKvHeads())},
+                    {"kPagePad", number(remap.getPad())}});
+    return shape;
+  }
+  StringRef selectSuffix() { return description.merge ? "_merge" : "_select"; }
+  StringRef selectName() { return description.merge ? "Merge" : "Select"; }
+
   /// Starts a kernel before the entry, with a block argument for each value,
   /// and leaves the builder inside it.
   KernelOp startKernel(StringRef lowering, StringRef suffix,
@@ -125,9 +178,10 @@ struct KernelBuilder {
 };
 
 /// The kernels of the generic lowering; `memory` becomes their arguments.
-/// Score: query, keys, index table, lengths, scores. Select: scores, lengths,
-/// then what the description stores to, in the order of EmitPagesOp's operands.
-/// Where rows are ragged, their offsets follow the lengths.
+/// Score: query, keys, index table, lengths, scores. Select: scores, or ids and
+/// scores of a merge, lengths, then what the description stores to, in the
+/// order of the stages' operands. Where rows are ragged, their offsets follow
+/// the lengths.
 KernelOp buildGenericScoreKernel(KernelBuilder &plan, ValueRange memory);
 KernelOp buildGenericSelectKernel(KernelBuilder &plan, ValueRange memory,
                                   AffineExpr rowCount);

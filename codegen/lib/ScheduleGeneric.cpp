@@ -119,36 +119,18 @@ KernelOp winnow::buildGenericSelectKernel(KernelBuilder &plan,
   OpBuilder &builder = plan.builder;
   OpBuilder::InsertionGuard guard(builder);
   Description &description = plan.description;
-  TopKOp topk = description.topk;
   StoreSelectionOp store = description.store;
-  RemapPagesOp remap = description.remap;
-  Location loc = topk.getLoc();
-  SmallVector<std::pair<StringRef, Attribute>> shape{
-      {"kHeads", plan.number(description.heads())},
-      {"kBlockSize", plan.number(description.blockSize())},
-      {"kMaxBlocks", plan.number(description.maxBlocks())},
-      {"kScoreStride", plan.number(description.scoreStride())},
-      {"kShardRank", plan.number(description.score.getRank())},
-      {"kShardWorld", plan.number(description.score.getWorld())},
-      {"kTopK", plan.number(topk.getK())},
-      {"kTieHighest", plan.flag(topk.getTies() == TieRule::HighestBlock)},
-      {"kOrderAscending",
-       plan.flag(topk.getOrder() == SelectionOrder::Ascending)},
-      {"kThreads", plan.number(kThreads)}};
-  if (!description.isRagged())
-    shape.push_back({"kQueryLen", plan.number(description.queryLen())});
-  if (store)
-    shape.push_back({"kIdPad", plan.number(store.getPad())});
-  if (remap)
-    shape.append({{"kPagesPerBlock", plan.number(remap.getPagesPerBlock())},
-                  {"kKvHeads", plan.number(remap.getKvHeads())},
-                  {"kPagePad", plan.number(remap.getPad())}});
+  Location loc = description.selectOp()->getLoc();
+  SmallVector<std::pair<StringRef, Attribute>> shape = plan.selectShape();
+  shape.push_back({"kThreads", plan.number(kThreads)});
   KernelOp kernel = plan.startKernel(
-      "generic", "_select", "Select", shape,
+      "generic", plan.selectSuffix(), plan.selectName(), shape,
       {rowCount, plan.constant(description.heads()), plan.constant(1)},
       kThreads / kWaveLanes, loc, memory);
   auto arguments = kernel.getBody()->getArguments().begin();
-  Value scores = *arguments++, lens = *arguments++;
+  Value scores = *arguments++;
+  Value rankScores = description.merge ? *arguments++ : Value();
+  Value lens = *arguments++;
 
   auto rowType = builder.getType<GenericRowType>();
   Value row;
@@ -157,20 +139,37 @@ KernelOp winnow::buildGenericSelectKernel(KernelBuilder &plan,
                                            *arguments++);
   else
     row = GenericSelectRowOp::create(builder, loc, rowType, lens);
-  Value cut = GenericFindCutOp::create(
-      builder, loc, builder.getType<GenericCutType>(), scores, row);
-  Value ranking = GenericSortKeptOp::create(
-      builder, loc, builder.getType<GenericRankingType>(), scores, cut, row);
+  auto cutType = builder.getType<GenericCutType>();
+  auto rankingType = builder.getType<GenericRankingType>();
+  Value ranking;
+  if (description.merge) {
+    Value candidates = GenericRankCandidatesOp::create(
+        builder, loc, builder.getType<GenericCandidatesType>(), scores,
+        rankScores, row);
+    Value cut =
+        GenericFindMergedCutOp::create(builder, loc, cutType, candidates);
+    ranking =
+        GenericSortMergedOp::create(builder, loc, rankingType, candidates, cut);
+  } else {
+    Value cut = GenericFindCutOp::create(builder, loc, cutType, scores, row);
+    ranking =
+        GenericSortKeptOp::create(builder, loc, rankingType, scores, cut, row);
+  }
   if (store) {
     bool headMajor = store.getLayout() == SelectionLayout::HeadMajor;
     GenericStoreSelectionOp::create(builder, store.getLoc(), ranking, row,
                                     *arguments++, headMajor ? 0 : 1,
                                     headMajor ? 1 : 0);
   }
-  if (remap) {
+  if (RemapPagesOp remap = description.remap) {
     Value table = *arguments++, pages = *arguments++, ctx = *arguments++;
     GenericEmitPagesOp::create(builder, remap.getLoc(), ranking, row, table,
                                pages, ctx);
+  }
+  if (StoreCandidatesOp candidates = description.candidates) {
+    Value ids = *arguments++, best = *arguments++;
+    GenericStoreCandidatesOp::create(builder, candidates.getLoc(), ranking, row,
+                                     scores, ids, best);
   }
   return kernel;
 }

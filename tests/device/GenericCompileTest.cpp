@@ -21,6 +21,8 @@ std::vector<Shape> shapes() {
   bf16.pagesPerBlock = 3;
   bf16.strided = true;
   bf16.ascending = true;
+  bf16.world = 3;
+  bf16.exchanges = true;
   Shape large = m3; // the most local memory
   large.dtype = "f16";
   large.headDim = 4096;
@@ -39,7 +41,10 @@ std::vector<Shape> shapes() {
   Shape raggedSum = bf16;
   raggedSum.queryLen = 0;
   raggedSum.reduce = "sum";
-  return {m3, bf16, large, ragged, raggedSum};
+  Shape merge = m3;
+  merge.merges = -1; // of any number of ranks
+  merge.keep = 2048;
+  return {m3, bf16, large, ragged, raggedSum, merge};
 }
 
 /// The text without the part that stands under the header's name.

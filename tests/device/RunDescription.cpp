@@ -47,8 +47,14 @@ void test::expectRight(const Shape &shape, const tool::Lengths &lengths,
   ASSERT_TRUE(records) << records.message();
   Result<tool::Verdict> verdict = tool::verify(before, *call);
   ASSERT_TRUE(verdict) << verdict.message();
-  ASSERT_TRUE(verdict->scores.has_value());
-  EXPECT_TRUE(verdict->scores->ok()) << verdict->scores->text();
+  ASSERT_EQ(verdict->scores.has_value(), shape.merges == 0);
+  if (verdict->scores) {
+    EXPECT_TRUE(verdict->scores->ok()) << verdict->scores->text();
+  }
+  ASSERT_EQ(verdict->candidates.has_value(), shape.exchanges);
+  if (verdict->candidates) {
+    EXPECT_TRUE(verdict->candidates->ok()) << verdict->candidates->text();
+  }
   ASSERT_EQ(verdict->selection.has_value(), shape.stores);
   if (verdict->selection) {
     EXPECT_TRUE(verdict->selection->ok()) << verdict->selection->text();

@@ -94,6 +94,14 @@ void addIndexer(const Shape &shape, const std::string &query,
     argument("pages", pages);
     argument("ctx", "memref<?xi32>");
   }
+  auto candidates = [&](const char *element) {
+    return fmt::format("memref<{}x?x{}x{}{}>", shape.heads, shape.keep, element,
+                       layout);
+  };
+  if (shape.exchanges) {
+    argument("ids", candidates("i32"));
+    argument("best", candidates("f32"));
+  }
 
   std::string &text = parts.indexer;
   text += shape.ragged() ? "  %rows = winnow.ragged_rows %lens, %cu_seqlens "
@@ -129,6 +137,10 @@ void addIndexer(const Shape &shape, const std::string &query,
             ? ""
             : fmt::format(", table_sides = {}", shape.tableSides),
         selection, pages);
+  if (shape.exchanges)
+    text += fmt::format("  winnow.store_candidates %selection, %ids, %best\n"
+                        "    : {}, {}, {}\n",
+                        selection, candidates("i32"), candidates("f32"));
 }
 
 /// The entry's attributes.
@@ -161,6 +173,8 @@ std::string attributes(const Shape &shape) {
 } // namespace
 
 std::string Shape::describe() const {
+  if (merges)
+    return describeMerge(*this);
   const char *layout = strided ? ", strided<[?, ?, 1]>" : "";
   const std::string query =
       fmt::format("memref<?x{}x{}x{}{}>", heads, headDim, dtype, layout);
@@ -210,6 +224,9 @@ std::string Shape::text() const {
   add("page pad", pagePad, m3.pagePad);
   add("stores", stores, m3.stores);
   add("remaps", remaps, m3.remaps);
+  add("exchanges", exchanges, m3.exchanges);
+  add("merges", merges, m3.merges);
+  add("candidates of a rank", rankKeep, m3.rankKeep);
   add("max_seq_len", maxSeqLen, m3.maxSeqLen);
   add("max_requests", maxRequests, m3.maxRequests);
   add("max_query_len", maxQueryLen, m3.maxQueryLen);

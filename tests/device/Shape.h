@@ -28,8 +28,12 @@ struct Shape {
   int64_t pagesPerBlock = 8;
   int64_t kvHeads = 1;
   int64_t pagePad = 0;
-  bool stores = true; ///< has a store_selection
-  bool remaps = true; ///< has a remap_pages
+  bool stores = true;     ///< has a store_selection
+  bool remaps = true;     ///< has a remap_pages
+  bool exchanges = false; ///< has a store_candidates
+  /// Merges the candidates of as many ranks, in place of scoring; -1: of any.
+  int64_t merges = 0;
+  int64_t rankKeep = 0; ///< candidates of each; 0: k
   int64_t maxSeqLen = 16384;
   int64_t maxRequests = 64;
   int64_t maxQueryLen = 2048; ///< of ragged rows, as is the next
@@ -58,11 +62,14 @@ struct Shape {
   int64_t maxBlocks() const { return (maxSeqLen + blockSize - 1) / blockSize; }
   /// The most blocks of a row that the shard scores.
   int64_t shardBlocks() const { return (maxBlocks() + world - 1) / world; }
-  /// The description, an entry called `decode`.
+  /// The description, an entry called `decode`, or `merge` where it merges.
   std::string describe() const;
   /// One line for messages: what differs from MiniMax-M3's decode.
   std::string text() const;
 };
+
+/// The description of a shape that merges, an entry called `merge`.
+std::string describeMerge(const Shape &shape);
 
 } // namespace winnow::test
 

@@ -124,6 +124,8 @@ std::optional<Failure> judge(const tool::Call &before, const tool::Call &after,
     }
   } else if (auto failure = wrong("scores", verdict->scores)) {
     return failure;
+  } else if (auto failure = wrong("candidates", verdict->candidates)) {
+    return failure;
   }
   if (auto failure = wrong("selection", verdict->selection))
     return failure;

@@ -124,9 +124,9 @@ void addOptions(std::vector<Step> &steps) {
       return become(trial.shape.stores, false);
     return false;
   });
-  for (auto field :
-       {&Shape::strided, &Shape::tieLowest, &Shape::ascending,
-        &Shape::tokenMajor, &Shape::dense, &Shape::attention, &Shape::inPlace})
+  for (auto field : {&Shape::strided, &Shape::tieLowest, &Shape::ascending,
+                     &Shape::tokenMajor, &Shape::dense, &Shape::attention,
+                     &Shape::inPlace, &Shape::exchanges})
     toUsual(field);
   for (auto field :
        {&Shape::contract, &Shape::dtype, &Shape::reduce, &Shape::scoreLowering,

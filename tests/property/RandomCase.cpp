@@ -126,6 +126,7 @@ private:
     shape.selectionPad = random.chance(80) ? -1 : 0;
     shape.stores = random.chance(88);
     shape.remaps = !shape.stores || random.chance(80);
+    shape.exchanges = random.chance(shape.world > 1 ? 60 : 5);
     // Any divisor of the block size.
     do
       shape.pagesPerBlock =

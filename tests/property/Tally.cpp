@@ -39,6 +39,8 @@ void Tally::addRun(const Shape &shape, const Inputs &inputs,
     ++operations["store_selection"];
   if (shape.remaps)
     ++operations["remap_pages"];
+  if (shape.exchanges)
+    ++operations["store_candidates"];
   ++lists["runs, by keys"][nameOf(inputs.keys)];
   ++lists["runs, by queries"][nameOf(inputs.queries)];
   ++lists["runs, by scores"][nameOf(inputs.scores)];

@@ -78,7 +78,9 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
       entry.indexOf(Role::SeqLens) < 0)
     return indexer;
   indexer.heads = facts.number("index_heads", 1);
-  indexer.headDim = facts.number("head_dim", 1);
+  const bool merges = entry.indexOf(Role::RankIds) >= 0;
+  if (!merges)
+    indexer.headDim = facts.number("head_dim", 1);
   indexer.blockSize = facts.number("block_size", 1);
   indexer.cuSeqlens = entry.indexOf(Role::CuSeqlens);
   if (!indexer.ragged())
@@ -93,8 +95,10 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
     indexer.shardWorld = 1;
   }
   indexer.keep = facts.number("k", 1);
-  indexer.score.initBlocks = facts.number("init_blocks", 0);
-  indexer.score.localBlocks = facts.number("local_blocks", 0);
+  if (!merges) {
+    indexer.score.initBlocks = facts.number("init_blocks", 0);
+    indexer.score.localBlocks = facts.number("local_blocks", 0);
+  }
   const std::string *reduction = entry.string("score_reduction");
   if (reduction && *reduction == "sum")
     indexer.score.reduction = reference::Reduction::Sum;
@@ -119,31 +123,52 @@ Result<Indexer> Indexer::of(const runtime::Entry &entry) {
       {Role::Keys, &indexer.keys},
       {Role::IndexTable, &indexer.indexTable},
       {Role::SeqLens, &indexer.lens},
+      {Role::RankIds, &indexer.rankIds},
+      {Role::RankScores, &indexer.rankScores},
+      {Role::CandidateIds, &indexer.candidateIds},
+      {Role::CandidateScores, &indexer.candidateScores},
       {Role::Selection, &indexer.selection},
       {Role::AttnTable, &indexer.attnTable},
       {Role::Pages, &indexer.pages},
       {Role::Contexts, &indexer.contexts}};
   for (auto [role, slot] : roles)
     *slot = entry.indexOf(role);
-  for (auto [role, slot] : std::span(roles).first(4))
+  for (auto [role, slot] :
+       merges ? std::span(roles).subspan(3, 3) : std::span(roles).first(4))
     if (*slot < 0)
       facts.note("has no argument with the role '" +
                  std::string(runtime::roleName(role)) + "'");
 
   const std::pair<int, size_t> ranks[] = {
-      {indexer.query, 3},     {indexer.keys, 3},      {indexer.indexTable, 2},
-      {indexer.lens, 1},      {indexer.selection, 3}, {indexer.attnTable, 2},
-      {indexer.cuSeqlens, 1}, {indexer.pages, 2},     {indexer.contexts, 1}};
+      {indexer.query, 3},          {indexer.keys, 3},
+      {indexer.indexTable, 2},     {indexer.lens, 1},
+      {indexer.selection, 3},      {indexer.attnTable, 2},
+      {indexer.cuSeqlens, 1},      {indexer.pages, 2},
+      {indexer.contexts, 1},       {indexer.rankIds, 4},
+      {indexer.rankScores, 4},     {indexer.candidateIds, 3},
+      {indexer.candidateScores, 3}};
   for (auto [index, rank] : ranks)
     if (index >= 0 && entry.arguments[index].shape.size() != rank)
       facts.note("has an argument '" + entry.arguments[index].name + "' of " +
                  std::to_string(entry.arguments[index].shape.size()) +
                  " axes, wanted " + std::to_string(rank));
-  for (int index : {indexer.lens, indexer.indexTable, indexer.attnTable,
-                    indexer.selection, indexer.pages, indexer.contexts})
+  for (int index :
+       {indexer.lens, indexer.indexTable, indexer.attnTable, indexer.selection,
+        indexer.pages, indexer.contexts, indexer.rankIds, indexer.candidateIds})
     if (index >= 0)
       facts.dtype(index, entry.arguments[index].dtype == runtime::DType::I32,
                   "i32");
+  for (int index : {indexer.rankScores, indexer.candidateScores})
+    if (index >= 0)
+      facts.dtype(index, entry.arguments[index].dtype == runtime::DType::F32,
+                  "f32");
+  if ((indexer.candidateIds >= 0) != (indexer.candidateScores >= 0))
+    facts.note("has one of candidate_ids and candidate_scores, wanted both or "
+               "none");
+  if (merges && (indexer.query >= 0 || indexer.candidateIds >= 0))
+    facts.note("has rank_ids beside a query or candidates of its own");
+  if (merges)
+    indexer.rankKeep = facts.number("rank_candidates", indexer.keep);
   for (int index : {indexer.query, indexer.keys})
     if (index >= 0)
       facts.dtype(index,
@@ -200,7 +225,7 @@ namespace {
 
 /// How large a call is, where its manifest leaves that open.
 struct Sizes {
-  int64_t requests = 0, pages = 0, rows = 0;
+  int64_t requests = 0, pages = 0, rows = 0, ranks = 0;
 };
 
 /// An extent that may be anything.
@@ -209,6 +234,8 @@ int64_t openExtent(const Indexer &indexer,
                    const Sizes &sizes) {
   if (argument.role == Role::Query)
     return sizes.rows;
+  if (argument.role == Role::RankIds)
+    return axis == 0 ? sizes.ranks : sizes.rows;
   if (argument.role != Role::Step || argument.shape.size() == 3)
     return sizes.pages;
   const bool isTable =
@@ -247,7 +274,8 @@ Result<runtime::TensorView> shapeOf(const Indexer &indexer,
   // stores past a row's end.
   if (argument.layout == runtime::Layout::Rows &&
       (argument.access != runtime::Access::Read ||
-       argument.role == Role::Query || argument.role == Role::Keys)) {
+       argument.role == Role::Query || argument.role == Role::Keys ||
+       argument.role == Role::RankIds || argument.role == Role::RankScores)) {
     constexpr int64_t gap = 8;
     int64_t step = extents.back() + gap;
     for (int axis = view.rank - 2; axis >= 0; --axis) {
@@ -292,6 +320,18 @@ public:
     exactly(indexer.selection, indexer.tokenMajor ? 0 : 1, rows);
     exactly(indexer.selection, indexer.tokenMajor ? 1 : 0, indexer.heads);
     exactly(indexer.selection, 2, indexer.keep);
+    for (int candidates : {indexer.candidateIds, indexer.candidateScores}) {
+      exactly(candidates, 0, indexer.heads);
+      exactly(candidates, 1, rows);
+      exactly(candidates, 2, indexer.keep);
+    }
+    for (int ranks : {indexer.rankIds, indexer.rankScores}) {
+      if (ranks >= 0)
+        exactly(ranks, 0, call.arguments[indexer.rankIds].extent(0));
+      exactly(ranks, 1, indexer.heads);
+      exactly(ranks, 2, rows);
+      exactly(ranks, 3, indexer.rankKeep);
+    }
     atLeast(indexer.pages, 0, kvRows);
     atLeast(indexer.pages, 1, entries);
     atLeast(indexer.contexts, 0, kvRows);
@@ -373,9 +413,9 @@ Result<runtime::Symbols> symbolsOf(const Indexer &indexer, const Sizes &sizes) {
 } // namespace
 
 Result<Call> Call::make(const Indexer &indexer, int64_t requests, int64_t pages,
-                        int64_t rows) {
+                        int64_t rows, int64_t ranks) {
   const runtime::Entry &entry = *indexer.entry;
-  const Sizes sizes{requests, pages, rows};
+  const Sizes sizes{requests, pages, rows, ranks};
   Call call;
   call.indexer = &indexer;
   Result<runtime::Symbols> symbols = symbolsOf(indexer, sizes);

@@ -32,6 +32,7 @@ struct Indexer {
   int64_t heads = 0, headDim = 0, blockSize = 0, keep = 0;
   int64_t queryLen = 0; ///< 0 where the rows are ragged
   int64_t shardRank = 0, shardWorld = 1;
+  int64_t rankKeep = 0;  ///< of a merge: candidates of each rank
   int64_t maxBlocks = 0; ///< of the longest sequence in the bounds
   reference::BlockScoreOptions score;
   reference::TopKOptions topk;
@@ -42,11 +43,15 @@ struct Indexer {
   int query = -1, keys = -1, indexTable = -1, lens = -1;
   int cuSeqlens = -1; ///< of ragged rows only
   int selection = -1, attnTable = -1, pages = -1, contexts = -1;
+  int candidateIds = -1, candidateScores = -1; ///< what a rank hands on
+  int rankIds = -1, rankScores = -1;           ///< what a merge takes
   int scores = -1; ///< index of the workspace with the scores
 
   bool ragged() const { return cuSeqlens >= 0; }
+  /// Whether it merges the candidates of ranks, in place of scoring blocks.
+  bool merges() const { return rankIds >= 0; }
   /// Whether there is an indexer; without one only `steps` means anything.
-  bool selects() const { return query >= 0; }
+  bool selects() const { return query >= 0 || merges(); }
   /// The argument that holds, before the steps run, what `argument` is made of.
   int sourceOf(int argument) const;
 
@@ -64,10 +69,11 @@ struct Call {
   runtime::Symbols symbols;
 
   /// Poisoned tensors for `requests` requests over a cache of `pages` pages;
-  /// with ragged rows, of `rows` rows in all. Rows of outputs have gaps between
-  /// them where the layout allows it.
+  /// with ragged rows, of `rows` rows in all; a merge of any number of ranks
+  /// gets `ranks`. Rows of outputs have gaps between them where the layout
+  /// allows it.
   static Result<Call> make(const Indexer &indexer, int64_t requests,
-                           int64_t pages, int64_t rows = 0);
+                           int64_t pages, int64_t rows = 0, int64_t ranks = 3);
 
   int64_t requests() const;
   reference::Rows rows() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random inputs, and those of a safetensors file.
 #include "Inputs.h"
+#include "RankInputs.h"
 #include "Safetensors.h"
 
 #include "winnow/Reference/NumberFormats.h"
@@ -249,7 +250,8 @@ Status fillSteps(Call &call, Random &random) {
       sides *= step.sides;
   std::vector<bool> filled(call.arguments.size());
   if (indexer.selects()) {
-    filled[indexer.sourceOf(indexer.indexTable)] = true;
+    if (!indexer.merges())
+      filled[indexer.sourceOf(indexer.indexTable)] = true;
     if (indexer.remap)
       filled[indexer.sourceOf(indexer.attnTable)] = true;
   }
@@ -313,6 +315,37 @@ Status fillSteps(Call &call, Random &random) {
       for (int64_t j = 0; j < table.extents[1]; ++j)
         table(row, j) = static_cast<int32_t>(random.below(1 << 20)) - 16;
   }
+  return {};
+}
+
+/// Queries, keys and the index table.
+Status fillCache(Call &call, const reference::Rows &rows, int64_t used,
+                 int64_t pages, Random &random) {
+  const Indexer &indexer = *call.indexer;
+  HostTensor &query = call.arguments[indexer.query];
+  HostTensor &keys = call.arguments[indexer.keys];
+  const Bell bell(query.view.dtype), keyBell(keys.view.dtype);
+  if (!bell || !keyBell)
+    return Error{"random inputs of type " +
+                 std::string(runtime::dtypeName(bell ? keys.view.dtype
+                                                     : query.view.dtype)) +
+                 " are not made; give them with --input"};
+  const int64_t width = runtime::byteWidth(keys.view.dtype);
+  bell.fill(query.bytes.data(),
+            static_cast<int64_t>(query.bytes.size()) /
+                runtime::byteWidth(query.view.dtype),
+            random);
+
+  const std::vector<int32_t> own = distinct(used, pages, random);
+  // A token at a time: there may be gaps between them, of poison.
+  for (int32_t page : own)
+    for (int64_t token = 0; token < indexer.blockSize; ++token)
+      keyBell.fill(&keys.bytes[(page * keys.view.strides[0] +
+                                token * keys.view.strides[1]) *
+                               width],
+                   indexer.headDim, random);
+  fillTable(call.arguments[indexer.sourceOf(indexer.indexTable)], rows, own);
+  plantPastTheEnd(call, own);
   return {};
 }
 
@@ -389,35 +422,15 @@ Result<Call> tool::randomCall(const Indexer &indexer, const Lengths &given,
   Result<Call> call = Call::make(indexer, requests, pages, rows.rows());
   if (!call)
     return call;
-  HostTensor &query = call->arguments[indexer.query];
-  HostTensor &keys = call->arguments[indexer.keys];
-  const Bell bell(query.view.dtype), keyBell(keys.view.dtype);
-  if (!bell || !keyBell)
-    return Error{"random inputs of type " +
-                 std::string(runtime::dtypeName(bell ? keys.view.dtype
-                                                     : query.view.dtype)) +
-                 " are not made; give them with --input"};
   std::copy(lengths.begin(), lengths.end(),
             call->arguments[indexer.lens].as<int32_t, 1>().data);
   if (indexer.ragged())
     std::copy(offsets->begin(), offsets->end(),
               call->arguments[indexer.cuSeqlens].as<int32_t, 1>().data);
-  const int64_t width = runtime::byteWidth(keys.view.dtype);
-  bell.fill(query.bytes.data(),
-            static_cast<int64_t>(query.bytes.size()) /
-                runtime::byteWidth(query.view.dtype),
-            random);
-
-  const std::vector<int32_t> own = distinct(used, pages, random);
-  // A token at a time: there may be gaps between them, of poison.
-  for (int32_t page : own)
-    for (int64_t token = 0; token < indexer.blockSize; ++token)
-      keyBell.fill(&keys.bytes[(page * keys.view.strides[0] +
-                                token * keys.view.strides[1]) *
-                               width],
-                   indexer.headDim, random);
-  fillTable(call->arguments[indexer.sourceOf(indexer.indexTable)], rows, own);
-  plantPastTheEnd(*call, own);
+  if (indexer.merges())
+    fillRankCandidates(*call, [&] { return random.next(); });
+  else if (Status status = fillCache(*call, rows, used, pages, random); !status)
+    return status.takeError();
   if (indexer.remap) {
     // The attention's cache is another: more pages, in another order.
     fillTable(call->arguments[indexer.sourceOf(indexer.attnTable)], rows,
@@ -426,6 +439,23 @@ Result<Call> tool::randomCall(const Indexer &indexer, const Lengths &given,
   if (Status status = fillSteps(*call, random); !status)
     return status.takeError();
   return call;
+}
+
+/// Copies a dense tensor into one with gaps between its rows.
+static void copyRows(const std::byte *from, HostTensor &to, int axis = 0,
+                     int64_t offset = 0) {
+  const int64_t width = runtime::byteWidth(to.view.dtype);
+  int64_t inner = width; // bytes of one index of the axis, without gaps
+  for (int i = axis + 1; i < to.view.rank; ++i)
+    inner *= to.extent(i);
+  if (axis == to.view.rank - 1) {
+    std::copy_n(from, to.extent(axis) * width,
+                to.bytes.begin() + offset * width);
+    return;
+  }
+  for (int64_t i = 0; i < to.extent(axis); ++i)
+    copyRows(from + i * inner, to, axis + 1,
+             offset + i * to.view.strides[axis]);
 }
 
 Result<Call> tool::callFromFile(const Indexer &indexer,
@@ -474,9 +504,10 @@ Result<Call> tool::callFromFile(const Indexer &indexer,
                      std::to_string(tensor->shape.size()) + " axes, wanted " +
                      std::to_string(argument.shape.size()));
   }
-  const std::string &lensName = entry.arguments[indexer.lens].name;
-  const std::string &keysName = entry.arguments[indexer.keys].name;
-  const SafeTensor &lens = *find(lensName);
+  auto tensorOf = [&](int argument) -> const SafeTensor & {
+    return *find(entry.arguments[argument].name);
+  };
+  const SafeTensor &lens = tensorOf(indexer.lens);
   std::vector<int32_t> lengths(static_cast<size_t>(lens.shape[0]));
   if (!lengths.empty())
     std::memcpy(lengths.data(), lens.bytes.data(), lens.bytes.size());
@@ -499,7 +530,11 @@ Result<Call> tool::callFromFile(const Indexer &indexer,
     return problem(status.message());
 
   Result<Call> call =
-      Call::make(indexer, lens.shape[0], find(keysName)->shape[0], rows.rows());
+      indexer.merges()
+          ? Call::make(indexer, lens.shape[0], 0, rows.rows(),
+                       tensorOf(indexer.rankIds).shape[0])
+          : Call::make(indexer, lens.shape[0], tensorOf(indexer.keys).shape[0],
+                       rows.rows());
   if (!call)
     return problem(call.message());
   const int64_t reach = rows.mostVisibleBlocks();
@@ -522,7 +557,10 @@ Result<Call> tool::callFromFile(const Indexer &indexer,
                               : std::to_string(target.extent(axis))));
     }
     if (!table) {
-      target.bytes = source.bytes;
+      if (target.bytes.size() == source.bytes.size())
+        target.bytes = source.bytes;
+      else
+        copyRows(source.bytes.data(), target);
       continue;
     }
     // Row by row: the buffer is as wide as the bounds ask.

@@ -131,6 +131,7 @@ Json verdictJson(const RunReport &report) {
   return Json{{"match", report.verdict->ok()},
               {"scores", part(report.verdict->scores)},
               {"selection", part(report.verdict->selection)},
+              {"candidates", part(report.verdict->candidates)},
               {"page_table", part(report.verdict->pages)},
               {"steps", part(report.verdict->steps)},
               {"untouched", comparisonJson(report.verdict->untouched)}};

@@ -147,14 +147,19 @@ void addInputs(Lines &lines, const RunReport &report) {
     contexts += (i ? ", " : "") + std::to_string(lens(i));
   if (call.requests() > shown)
     contexts += fmt::format(", ... ({} more)", call.requests() - shown);
+  const std::string source =
+      indexer.merges()
+          ? fmt::format("{} candidates of each of {} ranks", indexer.rankKeep,
+                        call.arguments[indexer.rankIds].extent(0))
+          : fmt::format("cache of {} pages of {} tokens",
+                        call.arguments[indexer.keys].extent(0),
+                        indexer.blockSize);
   lines.add("inputs",
             fmt::format("{} request{} of {} tokens; {}, {} index "
-                        "head{}, cache of {} pages of {} tokens; {}",
+                        "head{}, {}; {}",
                         call.requests(), call.requests() == 1 ? "" : "s",
                         call.requests() ? contexts : "0", rowText(call),
-                        indexer.heads, indexer.heads == 1 ? "" : "s",
-                        call.arguments[indexer.keys].extent(0),
-                        indexer.blockSize,
+                        indexer.heads, indexer.heads == 1 ? "" : "s", source,
                         report.fromFile ? "from the input file"
                                         : fmt::format("seed {}", report.seed)));
 }
@@ -272,8 +277,15 @@ void addRequest(Lines &lines, const RunReport &report) {
             fmt::format("{} tokens in {} blocks", lens(request),
                         rows.blocksSeen(request)));
   std::vector<int32_t> selection;
-  if (indexer.selection >= 0)
+  if (indexer.selection >= 0) {
     selection = plainSelection(call);
+  } else if (indexer.candidateIds >= 0) {
+    const auto ids = call.arguments[indexer.candidateIds].as<int32_t, 3>();
+    for (int64_t head = 0; head < indexer.heads; ++head)
+      for (int64_t row = 0; row < rows.rows(); ++row)
+        for (int64_t slot = 0; slot < indexer.keep; ++slot)
+          selection.push_back(ids(head, row, slot));
+  }
   // A prefill has too many rows to show: its first and its newest.
   constexpr int64_t shown = 4;
   const int64_t first = rows.firstRow(request), count = rows.rowsOf(request);
@@ -303,11 +315,13 @@ void addCheck(Lines &lines, const Verdict &verdict) {
   };
   examples(verdict.scores);
   examples(verdict.selection);
+  examples(verdict.candidates);
   examples(verdict.pages);
   examples(verdict.steps);
   examples(verdict.untouched);
   part("scores", verdict.scores);
   part("selection", verdict.selection);
+  part("candidates", verdict.candidates);
   part("page table", verdict.pages);
   part("steps", verdict.steps);
   part("untouched memory", verdict.untouched);

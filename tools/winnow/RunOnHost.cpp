@@ -40,12 +40,10 @@ Status tool::runStepsOnHost(Call &call) {
   return {};
 }
 
-Status tool::runOnHost(Call &call) {
+/// block_score, topk and store_candidates.
+static Status scoreAndSelect(Call &call,
+                             const reference::View<int32_t, 3> &selection) {
   const Indexer &indexer = *call.indexer;
-  if (Status status = runStepsOnHost(call); !status)
-    return status;
-  if (!indexer.selects())
-    return {};
   const reference::Rows rows = call.rows();
   reference::ExactScores exact;
   if (reference::Problem problem = reference::blockScore(
@@ -66,12 +64,39 @@ Status tool::runOnHost(Call &call) {
         for (int64_t block = 0; block < rows.localBlocks(row); ++block)
           stored(head, row, block) = scores(head, row, block);
   }
-  std::vector<int32_t> kept(indexer.heads * rows.rows() * indexer.keep);
-  const reference::View<int32_t, 3> selection(
-      kept.data(), {indexer.heads, rows.rows(), indexer.keep});
   if (reference::Problem problem =
           reference::topk(rows, scores, indexer.topk, selection))
     return Error{"topk: " + *problem};
+  if (indexer.candidateIds < 0)
+    return {};
+  if (reference::Problem problem = reference::storeCandidates(
+          rows, scores, selection,
+          call.arguments[indexer.candidateIds].as<int32_t, 3>(),
+          call.arguments[indexer.candidateScores].as<float, 3>()))
+    return Error{"store_candidates: " + *problem};
+  return {};
+}
+
+Status tool::runOnHost(Call &call) {
+  const Indexer &indexer = *call.indexer;
+  if (Status status = runStepsOnHost(call); !status)
+    return status;
+  if (!indexer.selects())
+    return {};
+  const reference::Rows rows = call.rows();
+  std::vector<int32_t> kept(indexer.heads * rows.rows() * indexer.keep);
+  const reference::View<int32_t, 3> selection(
+      kept.data(), {indexer.heads, rows.rows(), indexer.keep});
+  if (indexer.merges()) {
+    if (reference::Problem problem = reference::mergeCandidates(
+            rows,
+            std::as_const(call.arguments[indexer.rankIds]).as<int32_t, 4>(),
+            std::as_const(call.arguments[indexer.rankScores]).as<float, 4>(),
+            indexer.topk, selection))
+      return Error{"merge_candidates: " + *problem};
+  } else if (Status status = scoreAndSelect(call, selection); !status) {
+    return status;
+  }
   if (indexer.selection >= 0)
     if (reference::Problem problem = reference::storeSelection(
             selection, indexer.selectionPad, call.selection()))

@@ -17,8 +17,11 @@ struct Verdict {
   /// Device scores within the tolerance of the exact ones.
   std::optional<reference::Comparison> scores;
   /// The stored selection: bit for bit topk of the device's scores, and right
-  /// end to end.
+  /// end to end; of a merge, bit for bit that of the candidates.
   std::optional<reference::Comparison> selection;
+  /// What a rank hands on: bit for bit topk of the device's scores and those
+  /// scores, and right end to end.
+  std::optional<reference::Comparison> candidates;
   /// Page table and context lengths: bit for bit remap_pages of the selection.
   std::optional<reference::Comparison> pages;
   /// What the operations of a step wrote, and all around it: byte for byte.
@@ -34,7 +37,7 @@ struct Verdict {
 /// error is an input that the reference refuses.
 Result<Verdict> verify(const Call &before, const Call &after);
 
-/// The selection with -1 for the pad past each row's candidates.
+/// The stored selection with -1 for the pad past each row's candidates.
 std::vector<int32_t> plainSelection(const Call &call);
 
 } // namespace winnow::tool

@@ -112,6 +112,22 @@ static LogicalResult verifyBody(func::FuncOp func) {
   return success();
 }
 
+/// What ranks exchange lies between their candidates and the merge, so the two
+/// are entries of their own.
+static LogicalResult verifyMerge(func::FuncOp func) {
+  auto merges = func.getBody().getOps<MergeCandidatesOp>();
+  auto scores = func.getBody().getOps<BlockScoreOp>();
+  if (merges.empty() || scores.empty())
+    return success();
+  InFlightDiagnostic diag =
+      (*merges.begin()).emitOpError()
+      << "is in one entry with a winnow.block_score; the candidates of all "
+         "ranks are there after the ranks exchanged them, so the merge needs "
+         "an entry of its own";
+  diag.attachNote((*scores.begin()).getLoc()) << "the other operation is here";
+  return diag;
+}
+
 bool winnow::isStepOp(Operation *op) {
   return isa<RebaseTableOp, RebaseSlotsOp, InsertKeysOp>(op);
 }
@@ -170,7 +186,8 @@ static LogicalResult verifyWrites(func::FuncOp func) {
   if (!writes)
     return func.emitError() << "entry '" << func.getName()
                             << "' writes nothing: it needs a "
-                               "winnow.store_selection or winnow.remap_pages";
+                               "winnow.store_selection, winnow.remap_pages or "
+                               "winnow.store_candidates";
   return success();
 }
 
@@ -267,13 +284,15 @@ static LogicalResult verifyAgainstBounds(func::FuncOp func) {
     return diag;
   };
   auto verifyMost = [&](Operation *op, StringRef what, MemRefType type,
-                        StringRef bound, int64_t most) -> LogicalResult {
-    if (type.isDynamicDim(0) || type.getDimSize(0) <= most)
+                        StringRef bound, int64_t most,
+                        unsigned axis = 0) -> LogicalResult {
+    if (type.isDynamicDim(axis) || type.getDimSize(axis) <= most)
       return success();
     InFlightDiagnostic diag = op->emitOpError()
-                              << "axis 0 of " << what << " has to be at most "
-                              << bound << ", " << most << ", found "
-                              << type.getDimSize(0) << " in " << type;
+                              << "axis " << axis << " of " << what
+                              << " has to be at most " << bound << ", " << most
+                              << ", found " << type.getDimSize(axis) << " in "
+                              << type;
     diag.attachNote(func.getLoc()) << bound << " is given here";
     return diag;
   };
@@ -298,6 +317,11 @@ static LogicalResult verifyAgainstBounds(func::FuncOp func) {
                             "max_requests", bounds.maxRequests)))
         return failure();
     }
+    if (auto merge = dyn_cast<MergeCandidatesOp>(op))
+      if (merge.getRows().getType().isRagged() && bounds.maxRows &&
+          failed(verifyMost(&op, "ids (rows)", merge.getIds().getType(),
+                            "max_rows", *bounds.maxRows, 2)))
+        return failure();
     if (auto score = dyn_cast<BlockScoreOp>(op))
       if (score.getRows().getType().isRagged() && bounds.maxRows &&
           failed(verifyMost(&op, "query (rows)", score.getQuery().getType(),
@@ -321,6 +345,7 @@ LogicalResult winnow::verifyEntry(func::FuncOp func) {
   if (failed(verifySignature(func)) || failed(verifyBody(func)))
     return failure();
   return success(succeeded(verifyWrites(func)) &&
+                 succeeded(verifyMerge(func)) &&
                  succeeded(verifyAgainstBounds(func)) &&
                  succeeded(verifyRebasedNumbers(func)) &&
                  succeeded(verifyBlockPages(func)));

@@ -54,6 +54,14 @@ static StringRef roleOfUse(OpOperand &use) {
           return "attn_table";
         return value == op.getPages() ? "pages" : "ctx";
       })
+      .Case<StoreCandidatesStageOp, GenericStoreCandidatesOp>([&](auto op) {
+        if (value == op.getScores())
+          return "score";
+        return value == op.getIds() ? "candidate_ids" : "candidate_scores";
+      })
+      .Case<LoadCandidatesOp, GenericRankCandidatesOp>([&](auto op) {
+        return value == op.getIds() ? "rank_ids" : "rank_scores";
+      })
       .Case([&](RebaseTableStageOp op) {
         return value == op.getInput() ? "table" : "rebased_table";
       })

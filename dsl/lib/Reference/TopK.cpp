@@ -112,10 +112,15 @@ Problem winnow::reference::storeCandidates(const Rows &rows,
   return std::nullopt;
 }
 
-Problem winnow::reference::mergeCandidates(View<const int32_t, 4> ids,
+Problem winnow::reference::mergeCandidates(const Rows &rows,
+                                           View<const int32_t, 4> ids,
                                            View<const float, 4> best,
                                            const TopKOptions &options,
                                            View<int32_t, 3> selection) {
+  if (Problem problem = rows.verify())
+    return problem;
+  if (Problem problem = rows.verifyExtent("candidates", 2, ids.extents[2]))
+    return problem;
   for (int axis = 0; axis < 4; ++axis)
     if (Problem problem = wantExtent("scores of candidates", axis,
                                      best.extents[axis], ids.extents[axis]))
@@ -135,10 +140,12 @@ Problem winnow::reference::mergeCandidates(View<const int32_t, 4> ids,
   std::vector<Candidate> all;
   for (int64_t head = 0; head < selection.extents[0]; ++head)
     for (int64_t row = 0; row < selection.extents[1]; ++row) {
+      const int64_t reach = rows.visibleBlocks(row);
       all.clear();
       for (int64_t rank = 0; rank < ids.extents[0]; ++rank)
         for (int64_t slot = 0; slot < ids.extents[3]; ++slot)
-          if (ids(rank, head, row, slot) >= 0)
+          if (ids(rank, head, row, slot) >= 0 &&
+              ids(rank, head, row, slot) < reach)
             all.push_back({scoreOrder(best(rank, head, row, slot)),
                            ids(rank, head, row, slot)});
       std::sort(all.begin(), all.end(),

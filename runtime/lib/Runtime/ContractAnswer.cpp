@@ -49,6 +49,10 @@ contract::Facts runtime::callFacts(const Entry &entry, const Target &target,
       facts.insert_or_assign("query_layout", layout);
     if (role == Role::Keys)
       facts.insert_or_assign("key_layout", layout);
+    if (role == Role::RankIds && tensor.rank == 4) {
+      facts.insert_or_assign("merge_world", tensor.extents[0]);
+      facts.insert_or_assign("query_rows", tensor.extents[2]);
+    }
     // Uniform rows derive it from the query's.
     if (role == Role::CuSeqlens && tensor.rank > 0)
       facts.insert_or_assign("requests", tensor.extents[0] - 1);

@@ -29,6 +29,10 @@ inline constexpr std::pair<Role, std::string_view> kRoles[] = {
     {Role::Selection, "selection"},
     {Role::Pages, "pages"},
     {Role::Contexts, "ctx"},
+    {Role::CandidateIds, "candidate_ids"},
+    {Role::CandidateScores, "candidate_scores"},
+    {Role::RankIds, "rank_ids"},
+    {Role::RankScores, "rank_scores"},
     {Role::Step, "step"}};
 
 inline constexpr std::pair<Layout, std::string_view> kLayouts[] = {

@@ -47,7 +47,9 @@ WINNOW_DEVICE i32 count_blocks(const Source &source,
     own += source.order(place) != 0;
   add_local(&storage.count, own);
   local_barrier();
-  return static_cast<i32>(storage.count);
+  const i32 count = static_cast<i32>(storage.count);
+  local_barrier(); // the next stage counts anew
+  return count;
 }
 
 /// The least order_of_block of a source that is kept; every lane gets it.

@@ -64,3 +64,16 @@ func.func @torn(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
       : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, memref<1x?x16xi32>
   return
 }
+
+// -----
+
+func.func @any_ranks(%ids: memref<?x1x?x16xi32>, %best: memref<?x1x?x16xf32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
+    attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 8}} {
+  %rows = winnow.uniform_rows %lens {query_len = 1, winnow.lowering = "mfma"} : memref<?xi32>
+  // expected-error@below {{has the lowering 'mfma', which needs a static axis 0 of ids (ranks), found 'memref<?x1x?x16xi32>'}}
+  %0 = winnow.merge_candidates %ids, %best on %rows {block_size = 128, k = 16, winnow.lowering = "mfma"}
+      : memref<?x1x?x16xi32>, memref<?x1x?x16xf32>, !winnow.rows<query_len = 1>
+  winnow.store_selection %0, %idx {winnow.lowering = "mfma"}
+      : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, memref<1x?x16xi32>
+  return
+}

@@ -223,7 +223,7 @@ func.func @f(%a: memref<?xi32>) attributes {winnow.entry, winnow.bounds = {max_s
 // -----
 
 // Nothing to do.
-// expected-error@below {{entry 'f' writes nothing: it needs a winnow.store_selection or winnow.remap_pages}}
+// expected-error@below {{entry 'f' writes nothing: it needs a winnow.store_selection, winnow.remap_pages or winnow.store_candidates}}
 func.func @f(%a: memref<?xi32>) attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 4}} {
   %rows = winnow.uniform_rows %a {query_len = 1} : memref<?xi32>
   return

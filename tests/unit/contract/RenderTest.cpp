@@ -31,9 +31,10 @@ std::string conditionOf(const char *what, const char *relation,
 }
 
 TEST(StaticAssertions, Conditions) {
-  EXPECT_THAT(deviceStructs(), ElementsAre("Score", "Select"));
+  EXPECT_THAT(deviceStructs(), ElementsAre("Score", "Select", "Merge"));
   const char *k = R"("fact": "k")";
   EXPECT_EQ(conditionOf(k, "equals", "16", "Select"), "Select::kTopK == 16");
+  EXPECT_EQ(conditionOf(k, "equals", "16", "Merge"), "Merge::kTopK == 16");
   EXPECT_EQ(conditionOf(k, "equals", "16", "Score"), "none");
   EXPECT_EQ(conditionOf(k, "at_most", "16", "Select"), "Select::kTopK <= 16");
   EXPECT_EQ(conditionOf(k, "at_least", "16", "Select"), "Select::kTopK >= 16");
@@ -77,7 +78,7 @@ TEST(StaticAssertions, TextsAndOrder) {
                  {"ragged", false},
                  {"arch", "gfx942"}};
   EXPECT_THAT(
-      staticAssertions(contract, facts),
+      staticAssertions(contract, facts, {"Score", "Select"}),
       ElementsAre(R"x(static_assert(Select::kTopK == 16,
               "contract 'aiter_msa', limit 'k': top-k, needed 16 blocks "
               "(AITER's top-k is compiled for one number of blocks)");)x",
@@ -119,7 +120,7 @@ TEST(StaticAssertions, ForeignBytesCannotLeaveTheLiteral) {
            "reason": "say \"one\" \\ no more"}]})",
       "c.json");
   ASSERT_TRUE(contract) << contract.message();
-  EXPECT_THAT(staticAssertions(*contract, {{"k", "2\"\n\xff"}}),
+  EXPECT_THAT(staticAssertions(*contract, {{"k", "2\"\n\xff"}}, {"Select"}),
               ElementsAre(R"x(static_assert(Select::kTopK == 1,
               "contract 'c', limit 'a': top-k is 2\"??, needed 1 block (say "
               "\"one\" \\ no more)");)x"));
@@ -144,7 +145,8 @@ TEST(Markdown, OneRowForEachLimit) {
           "false` | the MFMA has 16 columns, one for each pair of token and "
           "head | "
           "`Score::kHeads * Score::kQueryLen <= 16`<br>"
-          "`Select::kHeads * Select::kQueryLen <= 16` |\n"));
+          "`Select::kHeads * Select::kQueryLen <= 16`<br>"
+          "`Merge::kHeads * Merge::kQueryLen <= 16` |\n"));
 }
 
 TEST(Markdown, PageHoldsEverything) {

@@ -76,8 +76,8 @@ TEST(Shards, MergingGivesTheUnshardedBits) {
           Tensor<int32_t, 3> merged{{2, 6, Batch::kKeep}, int32_t(-9)};
           const auto &constIds = ids;
           const auto &constBest = best;
-          ASSERT_EQ(mergeCandidates(constIds.view(), constBest.view(), options,
-                                    merged.view()),
+          ASSERT_EQ(mergeCandidates(batch.rows(0, 1), constIds.view(),
+                                    constBest.view(), options, merged.view()),
                     std::nullopt);
           EXPECT_EQ(merged.values, whole.values)
               << "world " << world << ", seed " << seed;
@@ -132,6 +132,18 @@ TEST(Shards, SelectionsAreHeldAgainstTheRanksOwnBlocks) {
   EXPECT_FALSE(fine({4, 1, 7})); // past the row's reach
 }
 
+TEST(Shards, NumbersPastTheReachAreNoCandidates) {
+  // Rows that see three blocks and none; numbers of other rows are left over.
+  const Lengths lengths{{3, 0}};
+  const Tensor<int32_t, 4> ids{{2, 1, 2, 2}, {3, 0, 1, 0, 2, -1, 5, -7}};
+  const Tensor<float, 4> best{{2, 1, 2, 2}, {9, 1, 1, 1, 2, 8, 1, 1}};
+  Tensor<int32_t, 3> out{{1, 2, 2}, int32_t(7)};
+  ASSERT_EQ(mergeCandidates(lengths.rows(1, 1), ids.view(), best.view(), {},
+                            out.view()),
+            std::nullopt);
+  EXPECT_THAT(out.values, ElementsAre(2, 0, -1, -1));
+}
+
 TEST(Shards, Problems) {
   Rows rows = Lengths{{7}}.rows(1, 1);
   rows.rank = 3;
@@ -141,12 +153,14 @@ TEST(Shards, Problems) {
   const Tensor<int32_t, 4> ids{{2, 1, 1, 3}, int32_t(0)};
   const Tensor<float, 4> best{{2, 1, 1, 3}, 0.0f}, few{{2, 1, 1, 2}, 0.0f};
   Tensor<int32_t, 3> out{{1, 1, 4}, int32_t(7)};
+  rows.rank = 0;
+  const Rows one = rows;
   EXPECT_EQ(
-      mergeCandidates(ids.view(), few.view(), {}, out.view()).value_or(""),
+      mergeCandidates(one, ids.view(), few.view(), {}, out.view()).value_or(""),
       "scores of candidates: axis 3 has 2 entries, wanted 3");
-  EXPECT_EQ(
-      mergeCandidates(ids.view(), best.view(), {}, out.view()).value_or(""),
-      "candidates: axis 3 has 3 entries, wanted at least 4");
+  EXPECT_EQ(mergeCandidates(one, ids.view(), best.view(), {}, out.view())
+                .value_or(""),
+            "candidates: axis 3 has 3 entries, wanted at least 4");
   EXPECT_THAT(out.values, testing::Each(7));
 }
 

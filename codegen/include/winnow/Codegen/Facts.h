@@ -31,7 +31,8 @@ struct LocatedFacts {
 };
 
 /// The facts of each indexer of `entry`, which has not been scheduled yet:
-/// one for each remap_pages, topk without one, or block_score without a topk,
+/// one for each remap_pages, topk or merge_candidates without one, or
+/// block_score without a topk,
 /// in the order of the operations; one of the entry's attributes alone if
 /// there is none of these. `arch` is what the kernels are for ("gfx950");
 /// empty leaves the facts of the target out. Facts that only a call knows (an

@@ -26,7 +26,8 @@ llvm::ArrayRef<Lowering> lowerings();
 std::string loweringNames();
 
 /// What a kernel does of a description, by the struct of its constants: a Score
-/// does block_score, a Select topk and what is made of the selection, any other
+/// does block_score, a Select topk and a Merge merge_candidates with what is
+/// made of their selection, any other
 /// what runs once a step.
 std::vector<std::string> operationsOf(KernelOp kernel);
 

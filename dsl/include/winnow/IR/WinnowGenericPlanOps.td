@@ -15,6 +15,8 @@ def Winnow_GenericRow : Winnow_StageType<"GenericRow", "generic_row",
     "The (row, index head) whose blocks one workgroup selects.">;
 def Winnow_GenericCut : Winnow_StageType<"GenericCut", "generic_cut",
     "What a block of a row has to reach to be kept.">;
+def Winnow_GenericCandidates : Winnow_StageType<"GenericCandidates", "generic_candidates",
+    "The candidates of all ranks for a row, where they lie in memory.">;
 def Winnow_GenericRanking : Winnow_StageType<"GenericRanking", "generic_ranking",
     "The selected blocks in their final order, in local memory.">;
 
@@ -195,6 +197,73 @@ def Winnow_GenericEmitPagesOp : Winnow_StageOp<"generic_emit_pages"> {
     $ranking `for` $row `via` $table `into` $pages `,` $context_lens attr-dict
     `:` type($table) `,` type($pages) `,` type($context_lens)
   }];
+}
+
+def Winnow_GenericStoreCandidatesOp
+    : Winnow_StageOp<"generic_store_candidates"> {
+  let summary = "stores the selected blocks and their scores for other ranks";
+  let description = [{
+    ```mlir
+    winnow.stage.generic_store_candidates %ranking for %row of %score into %ids, %best : memref<1x?x1024xf32>, memref<1x?x16xi32>, memref<1x?x16xf32>
+    ```
+  }];
+  let arguments = (ins Winnow_GenericRanking:$ranking, Winnow_GenericRow:$row,
+                       Arg<AnyMemRef, "scores", [MemRead]>:$scores,
+                       Arg<AnyMemRef, "block numbers", [MemWrite]>:$ids,
+                       Arg<AnyMemRef, "their scores", [MemWrite]>:$best);
+  let assemblyFormat = [{
+    $ranking `for` $row `of` $scores `into` $ids `,` $best attr-dict
+    `:` type($scores) `,` type($ids) `,` type($best)
+  }];
+}
+
+def Winnow_GenericRankCandidatesOp
+    : Winnow_StageValueOp<"generic_rank_candidates", "candidates"> {
+  let summary = "where the candidates of all ranks for a row lie";
+  let description = [{
+    They stay in memory, as the scores of a row do. A number that is negative or
+    past the row's reach is no candidate.
+
+    ```mlir
+    %candidates = winnow.stage.generic_rank_candidates %ids, %best for %row : memref<?x1x?x16xi32>, memref<?x1x?x16xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "block numbers", [MemRead]>:$ids,
+                       Arg<AnyMemRef, "their scores", [MemRead]>:$best,
+                       Winnow_GenericRow:$row);
+  let results = (outs Winnow_GenericCandidates:$candidates);
+  let assemblyFormat = [{
+    $ids `,` $best `for` $row attr-dict `:` type($ids) `,` type($best)
+  }];
+}
+
+def Winnow_GenericFindMergedCutOp
+    : Winnow_StageValueOp<"generic_find_merged_cut", "cut"> {
+  let summary = "finds which candidates of all ranks are kept";
+  let description = [{
+    As generic_find_cut does of the blocks of a row.
+
+    ```mlir
+    %cut = winnow.stage.generic_find_merged_cut %candidates
+    ```
+  }];
+  let arguments = (ins Winnow_GenericCandidates:$candidates);
+  let results = (outs Winnow_GenericCut:$cut);
+  let assemblyFormat = "$candidates attr-dict";
+}
+
+def Winnow_GenericSortMergedOp
+    : Winnow_StageValueOp<"generic_sort_merged", "ranking"> {
+  let summary = "gathers the kept candidates and puts them into their final order";
+  let description = [{
+    ```mlir
+    %ranking = winnow.stage.generic_sort_merged %candidates from %cut
+    ```
+  }];
+  let arguments = (ins Winnow_GenericCandidates:$candidates,
+                       Winnow_GenericCut:$cut);
+  let results = (outs Winnow_GenericRanking:$ranking);
+  let assemblyFormat = "$candidates `from` $cut attr-dict";
 }
 
 #endif // WINNOW_IR_WINNOWGENERICPLANOPS_TD

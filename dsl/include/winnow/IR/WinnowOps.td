@@ -131,7 +131,8 @@ def Winnow_BlockScoreOp : Winnow_ValueOp<"block_score", [
     **Shards.** Of `world` ranks that share the blocks of every sequence, a rank
     scores the blocks `b` with `b mod world = rank`. Causal lengths and forced
     blocks are decided on `b`; a selection holds `b` too. What the ranks select
-    is brought together by `store_candidates` and `merge_candidates`.
+    is brought together by `store_candidates` and `merge_candidates`. A
+    `remap_pages` of a rank's own selection names that rank's blocks alone.
 
     | operand | shape | type |
     | --- | --- | --- |
@@ -248,13 +249,14 @@ def Winnow_MergeCandidatesOp : Winnow_ValueOp<"merge_candidates", [
   let description = [{
     From the candidates of `world` ranks, gathered by the caller, the selection
     that one rank with all blocks would have made, bit for bit: scores and ties
-    order as in `topk`, and no block is the candidate of two ranks. A negative id
-    is no candidate.
+    order as in `topk`, and no block is the candidate of two ranks. An id that is
+    negative, or past the blocks that the row sees, is no candidate.
 
     `ids` (i32) and `scores` (f32) are `[world, heads, rows, n]`, with a static
     `n` of at least `k`: what `store_candidates` of each rank wrote. Refused: an
     extent that differs between the two; a static number of rows that is not that
-    of the rows.
+    of the rows; an entry that has a `block_score` as well, since the ranks
+    exchange their candidates between the two.
 
     ```mlir
     func.func @merge(%ids: memref<8x1x?x16xi32>, %scores: memref<8x1x?x16xf32>,

@@ -69,7 +69,9 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
     std::optional<int64_t> getShapeConstant(::llvm::StringRef name);
     /// What the memory of argument `index` holds, by the stage that uses it:
     /// "seq_lens", "cu_seqlens", "query", "keys", "index_table", "score",
-    /// "selection", "attn_table", "pages" or "ctx"; empty if no stage uses it.
+    /// "selection", "attn_table", "pages", "ctx", "candidate_ids",
+    /// "candidate_scores", "rank_ids" or "rank_scores"; empty if no stage uses
+    /// it.
     ::llvm::StringRef getArgumentRole(unsigned index);
   }];
 }
@@ -457,6 +459,49 @@ def Winnow_EmitPagesOp : Winnow_StageOp<"emit_pages"> {
   let assemblyFormat = [{
     $ranking `for` $row `via` $table `into` $pages `,` $context_lens attr-dict
     `:` type($table) `,` type($pages) `,` type($context_lens)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates that ranks exchange
+//===----------------------------------------------------------------------===//
+
+def Winnow_StoreCandidatesStageOp : Winnow_StageOp<"store_candidates"> {
+  let summary = "stores the selected blocks and their scores for other ranks";
+  let description = [{
+    The scores are read once more: a ranking knows blocks alone.
+
+    ```mlir
+    winnow.stage.store_candidates %ranking for %row of %score into %ids, %best : memref<1x?x1024xf32>, memref<1x?x16xi32>, memref<1x?x16xf32>
+    ```
+  }];
+  let arguments = (ins Winnow_Ranking:$ranking, Winnow_RowTask:$row,
+                       Arg<AnyMemRef, "scores", [MemRead]>:$scores,
+                       Arg<AnyMemRef, "block numbers", [MemWrite]>:$ids,
+                       Arg<AnyMemRef, "their scores", [MemWrite]>:$best);
+  let assemblyFormat = [{
+    $ranking `for` $row `of` $scores `into` $ids `,` $best attr-dict
+    `:` type($scores) `,` type($ids) `,` type($best)
+  }];
+}
+
+def Winnow_LoadCandidatesOp
+    : Winnow_StageValueOp<"load_candidates", "scores"> {
+  let summary = "loads what all ranks selected for a row, as keys";
+  let description = [{
+    In the place of the scores of the row's blocks. A number that is negative or
+    past the row's reach is no candidate.
+
+    ```mlir
+    %scores = winnow.stage.load_candidates %ids, %best for %row : memref<8x1x?x16xi32>, memref<8x1x?x16xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "block numbers", [MemRead]>:$ids,
+                       Arg<AnyMemRef, "their scores", [MemRead]>:$best,
+                       Winnow_RowTask:$row);
+  let results = (outs Winnow_ScoreRow:$keys);
+  let assemblyFormat = [{
+    $ids `,` $best `for` $row attr-dict `:` type($ids) `,` type($best)
   }];
 }
 

@@ -150,10 +150,12 @@ Problem storeCandidates(const Rows &rows, View<const float, 3> scores,
                         View<float, 3> best);
 
 /// The K best of the candidates of all ranks: `ids` and `best` are
-/// [world, H, N, K'], a negative id is no candidate. The result is what topk of
-/// all blocks gives where every rank handed on its K' >= K best.
-Problem mergeCandidates(View<const int32_t, 4> ids, View<const float, 4> best,
-                        const TopKOptions &options, View<int32_t, 3> selection);
+/// [world, H, N, K'], an id that is negative or past the row's reach is no
+/// candidate. The result is what topk of all blocks gives where every rank
+/// handed on its K' >= K best. Rank and world of `rows` mean nothing.
+Problem mergeCandidates(const Rows &rows, View<const int32_t, 4> ids,
+                        View<const float, 4> best, const TopKOptions &options,
+                        View<int32_t, 3> selection);
 
 struct RemapOptions {
   int64_t pagesPerBlock = 1; ///< P

@@ -36,20 +36,25 @@ enum class Access { Read, Write, ReadWrite };
 /// What an argument means to the operations, so that tools can make inputs and
 /// run the reference. No two arguments of an entry share one.
 enum class Role {
-  SeqLens,    ///< [R] tokens
-  CuSeqlens,  ///< [R + 1] row offsets of ragged rows
-  Query,      ///< [N, H, D]
-  Keys,       ///< [pages, B, D]
-  IndexTable, ///< [>= R, >= max_blocks]
-  AttnTable,  ///< [>= R, >= max_blocks]
-  Selection,  ///< [H, N, K], or [N, H, K] when token-major
-  Pages,      ///< [N*G, K*P]
-  Contexts,   ///< [N*G]
-  Step,       ///< named by steps alone; several arguments may be
+  SeqLens,         ///< [R] tokens
+  CuSeqlens,       ///< [R + 1] row offsets of ragged rows
+  Query,           ///< [N, H, D]
+  Keys,            ///< [pages, B, D]
+  IndexTable,      ///< [>= R, >= max_blocks]
+  AttnTable,       ///< [>= R, >= max_blocks]
+  Selection,       ///< [H, N, K], or [N, H, K] when token-major
+  Pages,           ///< [N*G, K*P]
+  Contexts,        ///< [N*G]
+  CandidateIds,    ///< [H, N, K], what a rank selected
+  CandidateScores, ///< [H, N, K], their scores
+  RankIds,         ///< [W, H, N, K], what all ranks selected
+  RankScores,      ///< [W, H, N, K], their scores
+  Step,            ///< named by steps alone; several arguments may be
 };
 
 /// "seq_lens", "cu_seqlens", "query", "keys", "index_table", "attn_table",
-/// "selection", "pages", "ctx", "step".
+/// "selection", "pages", "ctx", "candidate_ids", "candidate_scores",
+/// "rank_ids", "rank_scores", "step".
 std::string_view roleName(Role role);
 
 /// How an argument may lie in memory.
