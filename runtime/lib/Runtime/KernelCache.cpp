@@ -103,29 +103,29 @@ struct KernelCache::Impl {
     return code;
   }
 
-  /// Whoever shipped the folder chose the compiler. With entries of several
-  /// compilers, that of the one at hand is taken, else the first.
-  std::optional<CachedCode> fromShipped(const std::string &arch,
-                                        const Digest &program,
-                                        KernelCompiler &compiler) {
-    if (!shipped)
-      return std::nullopt;
-    std::vector<std::string> names = shipped->entriesOf(program);
+  /// A program's entry by whatever compiler. With entries of several, that of
+  /// the one at hand is taken, else the first.
+  std::optional<CachedCode> ofAnyCompiler(const CacheFolder &folder,
+                                          CodeOrigin origin,
+                                          const std::string &arch,
+                                          const Digest &program,
+                                          KernelCompiler &compiler) {
+    std::vector<std::string> names = folder.entriesOf(program);
     if (names.size() > 1)
       if (Result<std::string> identity = compiler.identity()) {
-        auto own =
+        auto its =
             std::find(names.begin(), names.end(),
                       entryFileName(program, keyDigest(program, *identity)));
-        if (own != names.end())
-          std::rotate(names.begin(), own, own + 1);
+        if (its != names.end())
+          std::rotate(names.begin(), its, its + 1);
       }
     for (const std::string &name : names) {
-      CacheFolder::Lookup found = shipped->load(name);
+      CacheFolder::Lookup found = folder.load(name);
       if (found.entry && found.entry->program == program &&
           found.entry->arch == arch)
-        return fromEntry(std::move(*found.entry), CodeOrigin::Shipped);
-      warn("cache entry '" + name + "' of the shipped folder '" +
-           shipped->path() + "' is not used: " +
+        return fromEntry(std::move(*found.entry), origin);
+      warn("cache entry '" + name + "' of '" + folder.path() +
+           "' is not used: " +
            (found.damage.empty() ? "it is another program's" : found.damage));
     }
     return std::nullopt;
@@ -146,7 +146,9 @@ struct KernelCache::Impl {
     }
     if (options.neverCompile) {
       compiler.release();
-      return missing(source, arch, key, found.damage);
+      return Error{
+          missing(source, arch, "key " + hexText(key), found.damage).message +
+          "; nothing may be compiled"};
     }
     KeyLock lock;
     if (own) {
@@ -213,11 +215,11 @@ struct KernelCache::Impl {
     warn(line);
   }
 
+  /// Names the code, and every place that does not have it.
   Error missing(const Source &source, const std::string &arch,
-                const Digest &key, const std::string &damage) const {
-    std::string text = "no code for " + source.name + " on " + arch +
-                       ", and nothing may be compiled: key " + hexText(key) +
-                       " is not in the bundle";
+                const std::string &name, const std::string &damage) const {
+    std::string text = "no code for " + source.name + " on " + arch + ": " +
+                       name + " is not in the bundle";
     if (shipped)
       text += ", not in the shipped folder '" + shipped->path() + "'";
     if (!own)
@@ -289,14 +291,23 @@ Result<CachedCode> KernelCache::codeFor(const Source &source,
   if (std::optional<CachedCode> code =
           impl->fromBundle(source, arch, program, prebuilt))
     return timed(impl->keepGiven(program, std::move(*code)));
-  if (std::optional<CachedCode> code =
-          impl->fromShipped(arch, program, compiler))
-    return timed(impl->keepGiven(program, std::move(*code)));
+  // Whoever shipped a folder chose the compiler.
+  if (impl->shipped)
+    if (std::optional<CachedCode> code = impl->ofAnyCompiler(
+            *impl->shipped, CodeOrigin::Shipped, arch, program, compiler))
+      return timed(impl->keepGiven(program, std::move(*code)));
 
   Result<std::string> identity = compiler.identity();
-  if (!identity)
-    return Error{"no code for " + source.name + " on " + arch +
-                 ", and no compiler: " + identity.message()};
+  if (!identity) {
+    // Where there is no compiler, one that was there before will do.
+    if (impl->own)
+      if (std::optional<CachedCode> code = impl->ofAnyCompiler(
+              *impl->own, CodeOrigin::Disk, arch, program, compiler))
+        return timed(impl->keepGiven(program, std::move(*code)));
+    return Error{
+        impl->missing(source, arch, "program " + hexText(program), "").message +
+        "; no compiler: " + identity.message()};
+  }
   const Digest key = keyDigest(program, *identity);
 
   // The first to come makes it, the others wait for the same answer.

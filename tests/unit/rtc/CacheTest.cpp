@@ -195,9 +195,26 @@ TEST_F(Cache, TheShippedFolderNeedsNoCompiler) {
   code = cache.codeFor(source("two"), "gfx950", *none);
   ASSERT_FALSE(code);
   EXPECT_THAT(code.message(),
-              AllOf(HasSubstr("no code for k.hip on gfx950, and no compiler"),
+              AllOf(HasSubstr("no code for k.hip on gfx950: program "),
+                    HasSubstr("; no compiler: cannot run"),
                     HasSubstr("no-worker")));
   EXPECT_THAT(warnings, IsEmpty());
+}
+
+TEST_F(Cache, WithoutACompilerAnEarlierOnesCodeWillDo) {
+  expect(source("one"), CodeOrigin::Compiled);
+  WorkerOptions nothing;
+  nothing.worker = path("no-worker");
+  auto none = makeClangCompiler(nothing);
+  for (bool never : {false, true}) {
+    options.neverCompile = never;
+    Result<CachedCode> code =
+        KernelCache(options).codeFor(source("one"), "gfx950", *none);
+    ASSERT_TRUE(code) << code.message();
+    EXPECT_EQ(code->origin, CodeOrigin::Disk);
+    EXPECT_EQ(code->compiler, "counting 1");
+    EXPECT_FALSE(KernelCache(options).codeFor(source("two"), "gfx950", *none));
+  }
 }
 
 TEST_F(Cache, OfSeveralShippedTheOwnCompilersIsTaken) {
@@ -239,9 +256,10 @@ TEST_F(Cache, NeverCompilingNamesWhatIsMissing) {
   const std::string key =
       hexText(keyDigest(programDigest(text, "gfx950"), compiler.name));
   EXPECT_EQ(code.message(),
-            "no code for k.hip on gfx950, and nothing may be compiled: key " +
-                key + " is not in the bundle, not in the shipped folder '" +
-                path("shipped") + "', not in '" + path("cache") + "'");
+            "no code for k.hip on gfx950: key " + key +
+                " is not in the bundle, not in the shipped folder '" +
+                path("shipped") + "', not in '" + path("cache") +
+                "'; nothing may be compiled");
   EXPECT_EQ(compiler.compiled, 0);
   options.neverCompile = false;
   expect(text, CodeOrigin::Compiled);
