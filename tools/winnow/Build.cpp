@@ -118,11 +118,17 @@ void compileAll(const runtime::Bundle &bundle, std::vector<Job> &jobs,
     thread.join();
 }
 
+/// Descriptions are lowered for a processor, with whatever features
+/// ("gfx950:sramecc+:xnack-"); these only matter to the compiler.
+std::string processorOf(const std::string &arch) {
+  return arch.substr(0, arch.find(':'));
+}
+
 /// The description for every architecture in one bundle; unless a lowering is
 /// preferred, in portable HIP too, for devices that refuse the better one.
 Result<Loaded> loadAll(const BuildOptions &options) {
   Result<Loaded> loaded =
-      load(options.file, options.archs.front(), options.prefer);
+      load(options.file, processorOf(options.archs.front()), options.prefer);
   if (!loaded || !loaded->fromDescription)
     return loaded;
   auto merge = [&](Loaded other, const std::string &arch) {
@@ -130,18 +136,20 @@ Result<Loaded> loadAll(const BuildOptions &options) {
     loaded->time += other.time;
   };
   for (size_t i = 1; i < options.archs.size(); ++i) {
-    Result<Loaded> other = load(options.file, options.archs[i], options.prefer);
+    const std::string processor = processorOf(options.archs[i]);
+    Result<Loaded> other = load(options.file, processor, options.prefer);
     if (!other)
       return other;
-    merge(std::move(*other), options.archs[i]);
+    merge(std::move(*other), processor);
   }
   if (!options.prefer.empty())
     return loaded;
   // After the better ones of every architecture. Where it refuses an operation
   // the entry is the same as before and not added twice.
   for (const std::string &arch : options.archs)
-    if (Result<Loaded> portable = load(options.file, arch, "generic"))
-      merge(std::move(*portable), arch);
+    if (Result<Loaded> portable =
+            load(options.file, processorOf(arch), "generic"))
+      merge(std::move(*portable), processorOf(arch));
   return loaded;
 }
 
@@ -153,11 +161,9 @@ Result<std::vector<Job>> jobsOf(const runtime::Bundle &bundle,
     const size_t before = jobs.size();
     std::string known;
     for (uint32_t i = 0; i < bundle.sources.size(); ++i) {
-      // A source is for a processor, with whatever features.
-      const std::string processor = arch.substr(0, arch.find(':'));
       for (const std::string &each : bundle.sources[i].archs) {
         known += (known.empty() ? "" : ", ") + each;
-        if (each == processor || each == arch) {
+        if (each == processorOf(arch)) {
           jobs.push_back({i, arch});
           break;
         }
