@@ -253,6 +253,10 @@ KeyLock CacheFolder::lock(const Digest &key, const std::string &name,
   }
 }
 
+bool CacheFolder::canLock() const {
+  return ::access(entries().c_str(), W_OK) == 0;
+}
+
 Status CacheFolder::store(const std::string &name,
                           std::span<const std::byte> bytes) const {
   const std::string folder = entries();

@@ -59,6 +59,9 @@ public:
   KeyLock lock(const Digest &key, const std::string &name,
                std::chrono::milliseconds timeout) const;
 
+  /// Whether locks can be had at all: not in a read-only folder.
+  bool canLock() const;
+
   /// A temporary file in the folder, synced and renamed.
   Status store(const std::string &name, std::span<const std::byte> bytes) const;
   /// Moves a damaged file out of the way, where people can look at it.

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,11 +30,19 @@ Json look(const std::string &path) {
           info.st_ctim.tv_nsec};
 }
 
+/// What others write there is not believed, nor are their links followed.
+bool writableByOthers(const std::string &folder) {
+  struct stat info;
+  return ::stat(folder.c_str(), &info) == 0 &&
+         (info.st_uid != ::geteuid() ||
+          (info.st_mode & (S_IWGRP | S_IWOTH)) != 0);
+}
+
 } // namespace
 
 IdentityMemo::IdentityMemo(const std::string &folder,
                            const std::vector<std::string> &command) {
-  if (folder.empty() || command.empty())
+  if (folder.empty() || command.empty() || writableByOthers(folder))
     return;
   Digester digester;
   for (const std::string &word : command)
@@ -79,10 +89,15 @@ void IdentityMemo::remember(const std::string &identity,
   const std::string text =
       Json{{"format", kFormat}, {"identity", identity}, {"files", seen}}.dump(
           1, ' ', false, Json::error_handler_t::replace);
-  const std::string folder = path.substr(0, path.rfind('/'));
   // Only speed is lost where it cannot be written.
-  if (Status made = makeFolders(folder); !made)
-    return;
+  const std::string folder = path.substr(0, path.rfind('/'));
+  const std::string cache = folder.substr(0, folder.rfind('/'));
+  if (cache.rfind('/') != std::string::npos)
+    if (Status made = makeFolders(cache.substr(0, cache.rfind('/') + 1)); !made)
+      return;
+  for (const std::string &each : {cache, folder})
+    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST)
+      return;
   if (Status written = writeFileAtomically(path, text); !written)
     return;
 }

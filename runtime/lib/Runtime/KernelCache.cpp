@@ -162,6 +162,12 @@ struct KernelCache::Impl {
       }
       if (!found.damage.empty())
         setAside(name, found.damage);
+      else if (!lock.held() && own->canLock())
+        warn("key " + hexText(key) + " of " + source.name +
+             " is compiled without its lock, which another process holds for "
+             "longer than " +
+             std::to_string(options.lockTimeout.count()) +
+             " ms, or the file system does not have");
     }
     Result<CompiledKernel> compiled = compiler.compile({&source, arch});
     if (!compiled)

@@ -123,7 +123,8 @@ TEST_F(CacheProcesses, KilledAtAnyMomentTheyLeaveNothingWrong) {
 TEST_F(CacheProcesses, ALockThatIsNeverLetGoIsWaitedForOnlySoLong) {
   const Source text = source("one");
   CountingCompiler compiler;
-  CacheOptions limited = options();
+  std::vector<std::string> warnings;
+  CacheOptions limited = options(&warnings);
   limited.lockTimeout = std::chrono::milliseconds(100);
   KernelCache cache(limited);
   const Digest key = keyDigest(programDigest(text, "gfx950"), compiler.name);
@@ -135,6 +136,9 @@ TEST_F(CacheProcesses, ALockThatIsNeverLetGoIsWaitedForOnlySoLong) {
   ASSERT_TRUE(code) << code.message();
   EXPECT_EQ(code->origin, CodeOrigin::Compiled);
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(100));
+  EXPECT_THAT(warnings, testing::ElementsAre(testing::HasSubstr(
+                            "is compiled without its lock, which another "
+                            "process holds for longer than 100 ms")));
   // What it made is there for the others, who do not wait at all.
   const auto again = Clock::now();
   code = KernelCache(options()).codeFor(text, "gfx950", compiler);

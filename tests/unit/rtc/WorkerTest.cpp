@@ -261,6 +261,13 @@ TEST_F(WorkerProcess, AnIdentityIsAskedForOnceUntilTheCompilerChanges) {
   ask(3);
   makeHiprtcCompiler(options)->forgetIdentity();
   ask(4);
+  struct stat info;
+  ASSERT_EQ(::stat(path("cache").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  // What others may write is not believed.
+  ASSERT_EQ(::chmod(path("cache").c_str(), 0777), 0);
+  ask(5);
+  ask(6);
 }
 
 } // namespace
