@@ -273,7 +273,8 @@ TEST_F(CacheDamage, AFullFileSystemLeavesNoHalfEntry) {
       if (!code || textOf(*code->code) != fakeCode(big.text, "gfx950"))
         return 1;
     }
-    for (const CacheEntryInfo &entry : *cache.list()) {
+    const Result<std::vector<CacheEntryInfo>> entries = cache.list();
+    for (const CacheEntryInfo &entry : *entries) {
       if (!entry.problem.empty())
         return 2;
       ++kept;
