@@ -191,6 +191,11 @@ void tool::addSimCommand(CLI::App &app, Action &action) {
                    "Bytes of dynamic LDS")
       ->capture_default_str();
   command
+      ->add_option("--stack", options->launch.stackBytes,
+                   "Bytes of stack of a work item, for kernels that recurse "
+                   "or call through pointers")
+      ->capture_default_str();
+  command
       ->add_option("--limit", options->launch.instructionLimit,
                    "Wave instructions of a workgroup before it counts as a "
                    "runaway loop")

@@ -4,6 +4,7 @@
 #include "MessagePack.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace winnow::sim {
 
@@ -354,11 +355,19 @@ CodeObject::unsupported(std::string_view name) const {
   if (!program)
     return program.takeError();
   std::vector<std::string> out;
-  for (const Instruction &in : (*program)->instructions)
-    if (in.reason >= 0 && in.size)
-      out.push_back("+" + hex(in.address - (*kernel)->entry) + " " +
-                    state->text(in.address, in.size) + ": " +
-                    (*program)->reasons[in.reason]);
+  const Kernel &k = **kernel;
+  for (const Instruction &in : (*program)->instructions) {
+    if (in.reason < 0 || !in.size)
+      continue;
+    const std::string &reason = (*program)->reasons[in.reason];
+    bool isOwn = in.address >= k.entry && in.address < k.end;
+    // A function with more registers than the kernel has is another kernel's.
+    if (!isOwn && reason.starts_with("it uses register"))
+      continue;
+    int64_t offset = int64_t(in.address - k.entry);
+    out.push_back((offset < 0 ? "-" : "+") + hex(uint64_t(std::abs(offset))) +
+                  " " + state->text(in.address, in.size) + ": " + reason);
+  }
   return out;
 }
 

@@ -118,6 +118,14 @@ Status Device::fill(uint64_t address, uint64_t bytes, uint8_t value) {
   return {};
 }
 
+/// Scratch of a work item: what the compiler knows, and a stack beyond it when
+/// calls go as deep as data says (recursion, calls through pointers).
+static uint64_t scratchOf(const KernelInfo &info,
+                          const LaunchOptions &options) {
+  return uint64_t(info.privateSegmentSize) +
+         (info.usesDynamicStack ? options.stackBytes : 0u);
+}
+
 /// What a launch may not ask of this kernel.
 static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
                           const LaunchOptions &options) {
@@ -151,12 +159,10 @@ static Status checkLaunch(const Kernel &kernel, Dim3 grid, Dim3 block,
                  std::to_string(options.dynamicLdsBytes) +
                  " of them dynamic), a gfx950 workgroup has " +
                  std::to_string(kMostLds)};
-  if (info.privateSegmentSize > kMostScratch)
-    return Error{who + std::to_string(info.privateSegmentSize) +
+  if (scratchOf(info, options) > kMostScratch)
+    return Error{who + std::to_string(scratchOf(info, options)) +
                  " bytes of scratch a work item, " +
                  std::to_string(kMostScratch) + " are simulated"};
-  if (info.usesDynamicStack)
-    return Error{who + "a dynamic stack is not simulated"};
   // COMPUTE_PGM_RSRC2, ENABLE_EXCEPTION_*.
   if ((kernel.descriptor.rsrc2 >> 24 & 0x7f) != 0)
     return Error{who + "it asks for traps on float exceptions, which are not "
@@ -197,6 +203,7 @@ Device::launch(const std::shared_ptr<const CodeObject> &object,
   input.options = options;
   input.poison = state->options.poison;
   input.codeBase = *base;
+  input.scratchBytes = uint32_t(scratchOf(*(*kernel)->info, options));
   Result<std::vector<uint8_t>> bytes =
       buildKernarg(*(*kernel)->info, grid, block, kernarg,
                    options.dynamicLdsBytes, input.poison);

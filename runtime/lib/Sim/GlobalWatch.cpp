@@ -5,7 +5,6 @@
 #include "Elf.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace winnow::sim {
 
@@ -21,8 +20,6 @@ constexpr uint64_t kPage = 512;
 constexpr uint64_t kClockMask = (1u << 28) - 1, kBarrierMask = 0xffff;
 } // namespace
 
-void GlobalWatch::Shadow::Free::operator()(void *p) const { std::free(p); }
-
 GlobalWatch::Shadow &GlobalWatch::shadowOf(Allocation &allocation) {
   if (lastAllocation == &allocation)
     return *lastShadow;
@@ -30,16 +27,13 @@ GlobalWatch::Shadow &GlobalWatch::shadowOf(Allocation &allocation) {
   Shadow &shadow = place->second;
   if (isNew) {
     size_t dwords = allocation.size / 4 + 1;
-    auto zeros = [](size_t words) {
-      return static_cast<uint64_t *>(std::calloc(words, 8));
-    };
     if (findsRaces) {
-      shadow.readers.reset(zeros(dwords));
-      shadow.writers.reset(zeros(dwords));
+      shadow.readers = ZeroedWords(dwords);
+      shadow.writers = ZeroedWords(dwords);
       shadow.isTouched.resize(dwords / kPage + 1);
     }
     if (countsDistinct)
-      shadow.touched.reset(zeros(dwords / 64 + 1));
+      shadow.touched = ZeroedWords(dwords / 64 + 1);
   }
   lastAllocation = &allocation;
   lastShadow = &shadow;

@@ -7,6 +7,7 @@
 
 #include "Effects.h"
 #include "WaveOrder.h"
+#include "ZeroedWords.h"
 
 #include <map>
 #include <string>
@@ -62,18 +63,14 @@ private:
     uint64_t &reader;
   };
   struct Shadow {
-    struct Free {
-      void operator()(void *p) const;
-    };
-    using Words = std::unique_ptr<uint64_t[], Free>;
     /// A word for each dword; zero pages until touched, as most buffers are
     /// larger than what is used, and most are only read.
-    Words readers, writers;
+    ZeroedWords readers, writers;
     bool hasWriter = false;
     /// Pages of `readers` that were written to. Reading a page first would make
     /// the kernel map it twice.
     std::vector<bool> isTouched;
-    Words touched;
+    ZeroedWords touched;
   };
   Shadow &shadowOf(Allocation &allocation);
   struct Access {

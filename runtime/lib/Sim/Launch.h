@@ -17,6 +17,8 @@ struct LaunchInput {
   Dim3 grid, block;
   LaunchOptions options;
   uint32_t poison = 0;
+  /// Of one work item.
+  uint32_t scratchBytes = 0;
   /// Device addresses.
   uint64_t codeBase = 0, kernarg = 0, dispatchPacket = 0;
   /// The kernarg segment's bytes, for preloading.

@@ -162,9 +162,9 @@ private:
         format(": %.3g op/byte, %s at %.3g Top/s", intensity,
                reached < 0.999 * most ? "bound by issue" : "bound by memory",
                reached / 1e12);
-    // The label goes where there is room, at about 6.4 a character.
+    // The label goes where there is room, at about 7 a character.
     bool isRight =
-        x(intensity) + 10 + 6.4 * double(label.size()) > kWidth - kRight;
+        x(intensity) + 10 + 7.0 * double(label.size()) > kWidth - kRight;
     out += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" "
                   "fill=\"#c2410c\"/>\n<text x=\"%.1f\" y=\"%.1f\" "
                   "text-anchor=\"%s\">",

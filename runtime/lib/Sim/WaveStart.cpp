@@ -40,7 +40,7 @@ void startScalars(const LaunchInput &input, const Workgroup &group, Wave &w) {
   if (d.property(5)) // flat scratch init
     putPair(kPrivateBase);
   if (d.property(6))
-    put(input.kernel->info->privateSegmentSize);
+    put(input.scratchBytes);
   for (unsigned i = 0; i < d.preloadLength() && next < user; ++i) {
     uint32_t word = input.poison;
     size_t at = size_t(d.preloadOffset() + i) * 4;
@@ -101,7 +101,7 @@ Resident::Resident(const LaunchInput &input, Findings &findings) {
   group.codeBase = input.codeBase;
   group.findings = &findings;
   group.poison = input.poison;
-  group.privateSegmentSize = input.kernel->info->privateSegmentSize;
+  group.privateSegmentSize = input.scratchBytes;
   group.lds.resize(d.groupSegmentSize + input.options.dynamicLdsBytes);
   for (unsigned i = 0; i < waves; ++i)
     group.waves.emplace_back(*input.memory);

@@ -36,6 +36,9 @@ struct DeviceOptions {
 struct LaunchOptions {
   /// Added to the kernel's own group segment size.
   uint32_t dynamicLdsBytes = 0;
+  /// Stack of a work item of kernels that recurse or call through pointers,
+  /// beyond the scratch that the compiler reckoned with.
+  uint32_t stackBytes = 4096;
   /// Wave instructions that one workgroup may execute before the launch stops
   /// as a runaway loop.
   uint64_t instructionLimit = uint64_t(1) << 32;
