@@ -48,7 +48,8 @@ public:
   /// comgr and its LLVM are loaded by the first program.
   Status load() {
     Handle program = nullptr;
-    if (Code code = call.create(&program, "\n", "empty.hip", 0, nullptr, nullptr))
+    if (Code code =
+            call.create(&program, "\n", "empty.hip", 0, nullptr, nullptr))
       return problem("hiprtcCreateProgram", code);
     call.destroy(&program);
     return {};
