@@ -57,6 +57,7 @@ void decode(benchmark::State &state, sim::CheckAction action) {
   tool::SimRun run;
   run.checks = sim::Checks::all(action);
   uint64_t instructions = 0;
+  double processorSeconds = 0;
   for (auto _ : state) {
     // Only launches count; inputs travel to the device outside of them.
     Result<std::vector<tool::LaunchRecord>> records =
@@ -67,11 +68,14 @@ void decode(benchmark::State &state, sim::CheckAction action) {
     for (const tool::LaunchRecord &record : *records) {
       instructions += record.stats.instructions;
       seconds += 1e-6 * double(record.time.count());
+      processorSeconds += 1e-6 * double(record.processorTime.count());
     }
     state.SetIterationTime(seconds);
   }
   state.counters["wave_instructions"] =
       benchmark::Counter(double(instructions), benchmark::Counter::kIsRate);
+  // Of one core that is not shared.
+  state.counters["per_core_second"] = double(instructions) / processorSeconds;
 }
 
 } // namespace

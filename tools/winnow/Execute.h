@@ -31,6 +31,8 @@ struct LaunchRecord {
   runtime::ResolvedLaunch launch;
   sim::LaunchStats stats;
   std::chrono::microseconds time{0};
+  /// Of the process: what a busy machine leaves unchanged.
+  std::chrono::microseconds processorTime{0};
 };
 
 /// Runs the operations of a step by the reference.

@@ -3,6 +3,8 @@
 // the launches as the runtime packs them, everything read back.
 #include "Execute.h"
 
+#include <ctime>
+
 using namespace winnow;
 using namespace winnow::tool;
 
@@ -78,15 +80,19 @@ tool::runOnSim(Call &call, const std::vector<LoadedCode> &codes,
     options.checks = run.checks;
     options.profile = run.profile;
     const auto start = std::chrono::steady_clock::now();
+    const std::clock_t processorStart = std::clock();
     Result<sim::LaunchStats> stats =
         device.launch(code->object, launch.kernel, dim3(launch.grid),
                       dim3(launch.block), launch.kernarg, options);
     if (!stats)
       return stats.takeError();
+    using std::chrono::microseconds;
     const auto time = std::chrono::steady_clock::now() - start;
+    const std::clock_t processor = std::clock() - processorStart;
     records.push_back(
         {std::move(launch), *stats,
-         std::chrono::duration_cast<std::chrono::microseconds>(time)});
+         std::chrono::duration_cast<microseconds>(time),
+         microseconds(int64_t(1e6 * double(processor) / CLOCKS_PER_SEC))});
   }
   if (Status status = download(device, *arguments, call.arguments); !status)
     return status.takeError();
