@@ -213,8 +213,10 @@ WINNOW_API winnow_status winnow_bundle_entry_name(winnow_bundle *bundle,
 
 /* ---- Devices ------------------------------------------------------------ */
 
-/* "hip:N": AMD GPU number N. "sim:gfx950": the simulated one. "auto": the first
- * of hip:0 and sim:gfx950 that can be had; the log tells why not hip:0. */
+/* "hip:N": AMD GPU number N. "sim:gfx950": the simulated one. "host": memory of
+ * this process, where a launch runs the reference to its end; it captures
+ * nothing. "auto": the first of hip:0, sim:gfx950 and host that can be had; the
+ * log tells why not the ones before it. */
 WINNOW_API winnow_status winnow_device_open(winnow_runtime *runtime,
                                             const char *name,
                                             winnow_device **device);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running a call: by the reference on the host, or as machine code on the
-// simulated device.
+// Running a call as machine code on the simulated device.
 #ifndef WINNOW_TOOL_EXECUTE_H
 #define WINNOW_TOOL_EXECUTE_H
 
-#include "Indexer.h"
+#include "HostCall.h"
 
 #include "winnow/Sim/Device.h"
 
@@ -35,14 +34,6 @@ struct LaunchRecord {
   std::chrono::microseconds processorTime{0};
 };
 
-/// Runs the operations of a step by the reference.
-Status runStepsOnHost(Call &call);
-
-/// Runs the reference: the steps, selection, page table and, where the entry
-/// has a score workspace, the exact scores rounded to f32 are written as a
-/// kernel would.
-Status runOnHost(Call &call);
-
 /// How launches are simulated; each as in sim::LaunchOptions.
 struct SimRun {
   unsigned threads = 1;
@@ -59,9 +50,6 @@ inline Result<std::vector<LaunchRecord>>
 runOnSim(Call &call, const std::vector<LoadedCode> &codes, unsigned threads) {
   return runOnSim(call, codes, SimRun{threads, {}, false});
 }
-
-/// The launches of a call without running them, for its geometry.
-Result<std::vector<runtime::ResolvedLaunch>> launchesOnHost(const Call &call);
 
 } // namespace winnow::tool
 

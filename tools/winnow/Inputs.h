@@ -3,7 +3,7 @@
 #ifndef WINNOW_TOOL_INPUTS_H
 #define WINNOW_TOOL_INPUTS_H
 
-#include "Indexer.h"
+#include "HostCall.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #ifndef WINNOW_TOOL_RANKINPUTS_H
 #define WINNOW_TOOL_RANKINPUTS_H
 
-#include "Indexer.h"
+#include "HostCall.h"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 #ifndef WINNOW_TOOL_VERIFY_H
 #define WINNOW_TOOL_VERIFY_H
 
-#include "Indexer.h"
+#include "HostCall.h"
 
 #include "winnow/Reference/Compare.h"
 

@@ -2,6 +2,7 @@
 // Runtimes and bundles of the C interface.
 #include "Guard.h"
 #include "Objects.h"
+#include "winnow/Host/RunOnHost.h"
 #include "winnow/Runtime/Bundle.h"
 
 #include <algorithm>
@@ -127,6 +128,7 @@ winnow_status create(const winnow_runtime_options &options,
       options, dispatcher.cache.folder.empty() ? runtime::defaultCacheFolder()
                                                : dispatcher.cache.folder);
   dispatcher.logger = object->logger;
+  dispatcher.host = host::makeHostProgram;
   dispatcher.publish = [owner = object.get()](runtime::Plan &plan) {
     plan.handle = handles().add(Kind::Plan, &plan);
     std::lock_guard<std::mutex> guard(owner->publishing);

@@ -38,6 +38,25 @@ void checkBounds(const Entry &entry, const PlanRequest &request,
                                     : "at most " + std::to_string(built)));
 }
 
+/// The entry with the plan's bounds, which may be narrower: launches are held
+/// to them.
+Entry narrow(const Entry &entry, const PlanRequest &request,
+             PlanReport &report) {
+  Entry narrowed = entry;
+  for (auto [to, asked] :
+       {std::pair(&narrowed.maxSeqLen, request.maxSeqLen),
+        std::pair(&narrowed.maxRequests, request.maxRequests),
+        std::pair(&narrowed.maxQueryLen, request.maxQueryLen),
+        std::pair(&narrowed.maxRows, request.maxRows)})
+    if (asked != 0)
+      *to = asked;
+  report.maxSeqLen = narrowed.maxSeqLen;
+  report.maxRequests = narrowed.maxRequests;
+  report.maxQueryLen = narrowed.maxQueryLen;
+  report.maxRows = narrowed.maxRows;
+  return narrowed;
+}
+
 Error all(const std::string &what, const std::vector<Refused> &refused) {
   std::string text = what;
   for (const Refused &each : refused)
@@ -130,6 +149,10 @@ struct Dispatcher::Impl {
                                      const std::shared_ptr<Device> &device,
                                      const PlanRequest &request,
                                      KernelCache &from, ErrorKind &kind);
+  Result<std::unique_ptr<Plan>> makeOnHost(const Entry &entry,
+                                           const std::shared_ptr<Device> &,
+                                           const PlanRequest &request,
+                                           ErrorKind &kind);
   const Plan *publish(std::unique_ptr<Plan> plan, PlanTable::Slot &slot);
   void work();
   void compile(const Job &job);
@@ -217,33 +240,54 @@ Dispatcher::Impl::make(const Bundle &bundle, const Entry &entry,
     kernels.push_back(kernel);
   }
 
-  // A launch is held to the plan's bounds, which may be narrower.
-  Entry narrowed = entry;
-  for (auto [to, asked] :
-       {std::pair(&narrowed.maxSeqLen, request.maxSeqLen),
-        std::pair(&narrowed.maxRequests, request.maxRequests),
-        std::pair(&narrowed.maxQueryLen, request.maxQueryLen),
-        std::pair(&narrowed.maxRows, request.maxRows)})
-    if (asked != 0)
-      *to = asked;
   kind = ErrorKind::Bundle;
-  Result<PreparedLaunch> prepared = PreparedLaunch::make(narrowed);
+  Result<PreparedLaunch> prepared =
+      PreparedLaunch::make(narrow(entry, request, report));
   if (!prepared)
     return prepared.takeError();
   Result<uint64_t> workspace =
-      prepared->workspaceBytes({narrowed.maxRequests, narrowed.maxRows});
+      prepared->workspaceBytes({report.maxRequests, report.maxRows});
   if (!workspace)
     return workspace.takeError();
-  report.maxSeqLen = narrowed.maxSeqLen;
-  report.maxRequests = narrowed.maxRequests;
-  report.maxQueryLen = narrowed.maxQueryLen;
-  report.maxRows = narrowed.maxRows;
   report.workspaceBytes = *workspace;
   report.time = since(start);
   std::erase(modules, nullptr);
   return std::make_unique<Plan>(std::move(*prepared), device,
                                 std::move(modules), std::move(kernels),
                                 std::move(report));
+}
+
+/// The reference in the kernels' place: it has no limits and no workspace.
+Result<std::unique_ptr<Plan>>
+Dispatcher::Impl::makeOnHost(const Entry &entry,
+                             const std::shared_ptr<Device> &device,
+                             const PlanRequest &request, ErrorKind &kind) {
+  PlanReport report;
+  report.entry = entry.name;
+  report.device = report.arch = device->info().name;
+  report.lowering = report.from = "reference";
+  std::vector<std::string> tooWide;
+  checkBounds(entry, request, tooWide);
+  if (!tooWide.empty()) {
+    kind = ErrorKind::Contract;
+    return all("no plan for '" + entry.name + "' on host",
+               {{"reference", tooWide}});
+  }
+  if (!options.host) {
+    kind = ErrorKind::Argument;
+    return Error{"there is no reference here to run '" + entry.name +
+                 "' on the host"};
+  }
+  kind = ErrorKind::Bundle;
+  auto program = options.host(entry);
+  if (!program)
+    return program.takeError();
+  Result<PreparedLaunch> prepared =
+      PreparedLaunch::make(narrow(entry, request, report));
+  if (!prepared)
+    return prepared.takeError();
+  return std::make_unique<Plan>(std::move(*prepared), device,
+                                std::move(*program), std::move(report));
 }
 
 const Plan *Dispatcher::Impl::publish(std::unique_ptr<Plan> plan,
@@ -272,6 +316,15 @@ Dispatcher::Impl::resolve(const std::shared_ptr<const LoadedBundle> &bundle,
       candidates(bundle->bundle, request, kind);
   if (!variants)
     return variants.takeError();
+
+  if (info.platform == "host") {
+    Result<std::unique_ptr<Plan>> plan =
+        makeOnHost(*variants->front(), device->device, request, kind);
+    if (!plan)
+      return plan.takeError();
+    (*plan)->setResolution({}, {}, since(start));
+    return publish(std::move(*plan), slot);
+  }
 
   // What each lowering asks of this device and these bounds.
   kind = ErrorKind::Contract;

@@ -74,11 +74,10 @@ runtime::openDevice(const std::string &name, const DeviceOptions &options) {
         return device;
       reasons.push_back(device.message());
     }
-    std::string all;
-    for (const std::string &reason : reasons)
-      all += "\n  " + reason;
-    return Error{"device 'auto': none can be opened:" + all};
+    return openHostDevice(reasons);
   }
+  if (name == "host")
+    return openHostDevice();
   if (name == "sim:gfx950")
     return openHipDevice(simLibraries(options), 0, name);
   if (name.starts_with("hip:")) {
@@ -89,5 +88,5 @@ runtime::openDevice(const std::string &name, const DeviceOptions &options) {
       return openHipDevice(hipLibraries(options), index, name);
   }
   return Error{"device '" + name +
-               "' is unknown; wanted hip:N, sim:gfx950 or auto"};
+               "' is unknown; wanted hip:N, sim:gfx950, host or auto"};
 }

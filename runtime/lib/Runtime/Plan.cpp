@@ -5,6 +5,8 @@
 using namespace winnow;
 using namespace winnow::runtime;
 
+HostProgram::~HostProgram() = default;
+
 std::vector<std::string> Plan::describeShapes(const Entry &entry) {
   std::vector<std::string> shapes;
   for (const TensorArgument &argument : entry.arguments) {
@@ -24,6 +26,8 @@ Status Plan::launch(void *stream, std::span<const TensorView> arguments,
   const auto memory = reinterpret_cast<uint64_t>(workspace);
   if (!prepared.bind(arguments, buffer))
     return prepared.whyNot(arguments, memory);
+  if (host) [[unlikely]]
+    return runOnHost(arguments, buffer);
   if (buffer.workspaceBytes > workspaceBytes)
     return tooSmall(buffer, workspaceBytes);
   if (!prepared.pack(arguments, memory, buffer))
@@ -45,6 +49,14 @@ Status Plan::launch(void *stream, std::span<const TensorView> arguments,
                    status.message()};
   }
   return {};
+}
+
+Status Plan::runOnHost(std::span<const TensorView> arguments,
+                       const PackBuffer &buffer) const {
+  if (const int requests = prepared.symbol("requests");
+      requests >= 0 && buffer.symbols[requests] == 0)
+    return nothingToDo(buffer);
+  return host->run(arguments);
 }
 
 Error Plan::tooSmall(const PackBuffer &buffer, uint64_t workspaceBytes) const {

@@ -84,6 +84,43 @@ TEST_F(ApiTest, RunsTheOtherLoweringOfTheSameBundle) {
   call.expectRight();
 }
 
+TEST_F(ApiTest, RunsTheReferenceOnTheHost) {
+  winnow_device *host = nullptr;
+  ASSERT_EQ(winnow_device_open(runtime, "host", &host), WINNOW_OK);
+  winnow_plan_options wanted = WINNOW_PLAN_OPTIONS_INIT;
+  wanted.max_requests = 3;
+  const winnow_plan *reference = nullptr;
+  ASSERT_EQ(winnow_plan_get(runtime, bundle, host, &wanted, &reference),
+            WINNOW_OK)
+      << winnow_last_error();
+  winnow_plan_info info = WINNOW_PLAN_INFO_INIT;
+  ASSERT_EQ(winnow_plan_get_info(reference, &info), WINNOW_OK);
+  EXPECT_STREQ(info.lowering, "reference");
+  EXPECT_EQ(info.workspace_bytes, 0u);
+  {
+    DecodeCall call(host, nullptr, 2);
+    ASSERT_EQ(call.launch(reference), WINNOW_OK) << winnow_last_error();
+    call.expectRight();
+  }
+  {
+    DecodeCall many(host, nullptr, 4);
+    EXPECT_EQ(many.launch(reference), WINNOW_ERROR_ARGUMENT);
+    EXPECT_THAT(winnow_last_error(), HasSubstr("got 4 requests"));
+    many.expectUntouched();
+  }
+  {
+    // What a kernel would read out of bounds the reference refuses by name.
+    DecodeCall wild(host, nullptr, 1);
+    static_cast<int32_t *>(wild["index_table"].data)[1] = 4711;
+    EXPECT_EQ(wild.launch(reference), WINNOW_ERROR_ARGUMENT);
+    EXPECT_THAT(winnow_last_error(), HasSubstr("4711"));
+    wild.expectUntouched();
+  }
+  EXPECT_EQ(winnow_capture_begin(host, nullptr), WINNOW_ERROR_DEVICE);
+  EXPECT_STREQ(winnow_last_error(), "the device 'host' captures no launches");
+  EXPECT_EQ(winnow_device_release(host), WINNOW_OK);
+}
+
 TEST_F(ApiTest, ExplainsInTextAndJson) {
   const winnow_plan *found = plan();
   size_t needed = 0;

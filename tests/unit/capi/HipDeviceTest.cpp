@@ -354,6 +354,11 @@ TEST_F(OpenDeviceTest, AutoFallsToWhatIsThereWithTheReason) {
   opened = openDevice("auto", {kHipSim, kHipSim});
   ASSERT_TRUE(opened);
   EXPECT_EQ((*opened)->info().name, "hip:0");
+
+  opened = openDevice("auto", {"/nowhere/libamdhip64.so", "/nowhere/sim.so"});
+  ASSERT_TRUE(opened);
+  EXPECT_EQ((*opened)->info().name, "host");
+  EXPECT_EQ((*opened)->info().passedOver.size(), 2u);
 }
 
 TEST_F(OpenDeviceTest, KnowsDevicesByNumber) {

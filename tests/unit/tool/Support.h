@@ -5,7 +5,7 @@
 #ifndef WINNOW_TESTS_UNIT_TOOL_SUPPORT_H
 #define WINNOW_TESTS_UNIT_TOOL_SUPPORT_H
 
-#include "Indexer.h"
+#include "HostCall.h"
 #include "Inputs.h"
 
 #include <gtest/gtest.h>

@@ -115,6 +115,11 @@ openHipDevice(const std::vector<std::string> &libraries, int index,
               const std::string &name,
               const std::vector<std::string> &passedOver = {});
 
+/// Host memory, where plans run the reference, each launch to its end. It loads
+/// no code and captures nothing.
+Result<std::shared_ptr<Device>>
+openHostDevice(const std::vector<std::string> &passedOver = {});
+
 } // namespace winnow::runtime
 
 #endif // WINNOW_RUNTIME_DEVICEAPI_H

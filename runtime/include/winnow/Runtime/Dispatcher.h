@@ -30,6 +30,9 @@ struct DispatcherOptions {
   std::shared_ptr<KernelCompiler> compiler;
   /// Gets one line for each plan that is resolved or refused.
   Logger logger;
+  /// The reference for an entry: what plans on the device "host" run. Without
+  /// it there are none.
+  std::function<Result<std::shared_ptr<const HostProgram>>(const Entry &)> host;
   /// Called once for each plan before anyone gets it.
   std::function<void(Plan &)> publish;
 };

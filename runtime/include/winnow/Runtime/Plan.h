@@ -65,6 +65,15 @@ struct PlanReport {
   std::string json() const;
 };
 
+/// An entry computed on the host by the reference instead of by kernels.
+class HostProgram {
+public:
+  virtual ~HostProgram();
+  /// Tensors in host memory that `bindArguments` accepted. Errors are of what
+  /// lies in them: a page number outside the cache.
+  virtual Status run(std::span<const TensorView> arguments) const = 0;
+};
+
 /// Kernels ready to launch, in the order of Entry::launches.
 struct ReadyKernel {
   void *function = nullptr;
@@ -80,6 +89,13 @@ public:
       : prepared(std::move(prepared)), device(std::move(device)),
         modules(std::move(modules)), kernels(std::move(kernels)),
         facts(std::move(report)), shapes(describeShapes(entry())) {}
+
+  /// On the host: without kernels and without workspace.
+  Plan(PreparedLaunch prepared, std::shared_ptr<Device> device,
+       std::shared_ptr<const HostProgram> host, PlanReport report)
+      : prepared(std::move(prepared)), device(std::move(device)),
+        host(std::move(host)), facts(std::move(report)),
+        shapes(describeShapes(entry())) {}
 
   const Entry &entry() const { return prepared.entry(); }
   const PlanReport &report() const { return facts; }
@@ -109,6 +125,8 @@ public:
 
 private:
   static std::vector<std::string> describeShapes(const Entry &entry);
+  Status runOnHost(std::span<const TensorView> arguments,
+                   const PackBuffer &buffer) const;
   Error tooSmall(const PackBuffer &buffer, uint64_t workspaceBytes) const;
   Error nothingToDo(const PackBuffer &buffer) const;
 
@@ -116,6 +134,7 @@ private:
   std::shared_ptr<Device> device;
   std::vector<std::shared_ptr<Module>> modules;
   std::vector<ReadyKernel> kernels;
+  std::shared_ptr<const HostProgram> host; // instead of kernels
   PlanReport facts;
   std::vector<std::string> shapes;
 };

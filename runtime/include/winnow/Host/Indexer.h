@@ -2,10 +2,10 @@
 // What an entry of a bundle computes, in the reference's terms, and a call of
 // it in host memory. With these two, inputs can be made, the reference be run
 // and results be held against it, from the bundle alone.
-#ifndef WINNOW_TOOL_INDEXER_H
-#define WINNOW_TOOL_INDEXER_H
+#ifndef WINNOW_HOST_INDEXER_H
+#define WINNOW_HOST_INDEXER_H
 
-#include "Tensors.h"
+#include "winnow/Host/Tensors.h"
 
 #include "winnow/Reference/Operations.h"
 #include "winnow/Runtime/Manifest.h"
@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace winnow::tool {
+namespace winnow::host {
 
 /// An operation of a step, its operands as indices of the entry's arguments.
 struct StepCall {
@@ -87,6 +87,6 @@ struct Call {
   std::vector<runtime::TensorView> hostViews() const;
 };
 
-} // namespace winnow::tool
+} // namespace winnow::host
 
-#endif // WINNOW_TOOL_INDEXER_H
+#endif // WINNOW_HOST_INDEXER_H

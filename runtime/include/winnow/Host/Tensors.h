@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors of one call in host memory: what inputs are made in, what a device is
 // filled from and what its results come back to.
-#ifndef WINNOW_TOOL_TENSORS_H
-#define WINNOW_TOOL_TENSORS_H
+#ifndef WINNOW_HOST_TENSORS_H
+#define WINNOW_HOST_TENSORS_H
 
 #include "winnow/Reference/View.h"
 #include "winnow/Runtime/Launch.h"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace winnow::tool {
+namespace winnow::host {
 
 /// Memory starts as this byte. As an f32 it is 3.4e38 and as an i32
 /// 2139062143, so a score or page number that should not have been read wins,
@@ -57,6 +57,6 @@ private:
   }
 };
 
-} // namespace winnow::tool
+} // namespace winnow::host
 
-#endif // WINNOW_TOOL_TENSORS_H
+#endif // WINNOW_HOST_TENSORS_H

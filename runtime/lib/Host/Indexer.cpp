@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An entry's facts as options of the reference, and its tensors.
-#include "Indexer.h"
+#include "winnow/Host/Indexer.h"
 
 #include <utility>
 
 using namespace winnow;
-using namespace winnow::tool;
+using namespace winnow::host;
 using runtime::Role;
 
 namespace {

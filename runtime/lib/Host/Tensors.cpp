@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Tensors.h"
+#include "winnow/Host/Tensors.h"
 
 using namespace winnow;
-using namespace winnow::tool;
+using namespace winnow::host;
 
 Result<HostTensor> HostTensor::make(std::string name,
                                     runtime::TensorView view) {

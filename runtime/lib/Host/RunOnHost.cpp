@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A call computed by the reference.
-#include "Execute.h"
+#include "winnow/Host/RunOnHost.h"
 
 using namespace winnow;
-using namespace winnow::tool;
+using namespace winnow::host;
 
-Status tool::runStepsOnHost(Call &call) {
+Status host::runStepsOnHost(Call &call) {
   for (const StepCall &step : call.indexer->steps) {
     HostTensor &first = call.arguments[step.operands[0]];
     HostTensor &last = call.arguments[step.output()];
@@ -77,7 +77,7 @@ static Status scoreAndSelect(Call &call,
   return {};
 }
 
-Status tool::runOnHost(Call &call) {
+Status host::runOnHost(Call &call) {
   const Indexer &indexer = *call.indexer;
   if (Status status = runStepsOnHost(call); !status)
     return status;
@@ -118,7 +118,7 @@ Status tool::runOnHost(Call &call) {
 }
 
 Result<std::vector<runtime::ResolvedLaunch>>
-tool::launchesOnHost(const Call &call) {
+host::launchesOnHost(const Call &call) {
   std::vector<runtime::TensorView> workspace;
   for (const HostTensor &tensor : call.workspace) {
     workspace.push_back(tensor.view);
