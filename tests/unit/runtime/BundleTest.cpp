@@ -152,8 +152,8 @@ TEST(Bundle, ManifestFieldsAreNamed) {
   EXPECT_EQ(edited("\"role\":\"keys\"", "\"role\":\"key\""),
             "bundle: manifest.entries[0].arguments[1].role: 'key', wanted one "
             "of seq_lens, cu_seqlens, query, keys, index_table, attn_table, "
-            "selection, "
-            "pages, ctx, step");
+            "selection, pages, ctx, candidate_ids, candidate_scores, rank_ids, "
+            "rank_scores, step");
   EXPECT_EQ(edited("\"block\":[256,1,1]", "\"block\":[256,1]"),
             "bundle: manifest.entries[0].launches[0].block: 2 axes, wanted 3");
   EXPECT_EQ(edited("[\"mul\",\"requests\",2]", "[\"div\",\"requests\",2]"),
