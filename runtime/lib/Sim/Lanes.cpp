@@ -5,6 +5,7 @@
 #include "FloatFormats.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace winnow::sim {
@@ -47,15 +48,24 @@ int dppSource(unsigned control, unsigned lane) {
   }
 }
 
+/// Source lanes of every control, 9 bits of it.
+const int8_t *dppSources(unsigned control) {
+  static const auto table = [] {
+    std::array<std::array<int8_t, kLanes>, 512> all;
+    for (unsigned c = 0; c < all.size(); ++c)
+      for (unsigned l = 0; l < kLanes; ++l)
+        all[c][l] = int8_t(dppSource(c, l));
+    return all;
+  }();
+  return table[control & 511].data();
+}
+
 /// Lanes whose source lane exists and is active.
-uint64_t dppValid(const Wave &w, const Instruction &in, int8_t *from) {
+uint64_t dppValid(const Wave &w, const int8_t *from) {
   uint64_t exec = w.exec(), valid = 0;
-  for (unsigned l = 0; l < kLanes; ++l) {
-    int source = dppSource(in.dppControl, l);
-    from[l] = int8_t(source);
-    if (source >= 0 && (exec >> source & 1))
+  for (unsigned l = 0; l < kLanes; ++l)
+    if (from[l] >= 0 && (exec >> from[l] & 1))
       valid |= uint64_t(1) << l;
-  }
   return valid;
 }
 
@@ -140,8 +150,7 @@ void modifyResult(Wave &w, const Instruction &in, ValueType type,
 } // namespace
 
 uint64_t dppWriteMask(const Wave &w, const Instruction &in) {
-  int8_t from[kLanes];
-  uint64_t mask = dppValid(w, in, from);
+  uint64_t mask = dppValid(w, dppSources(in.dppControl));
   if (in.boundControl)
     mask = ~uint64_t(0);
   for (unsigned l = 0; l < kLanes; ++l)
@@ -166,13 +175,13 @@ LaneView readLanes(Wave &w, const Instruction &in, unsigned which,
     broadcast(b.low, readScalar32(w, s));
   }
   if (which == 0 && in.isDpp) {
-    int8_t from[kLanes];
-    if (dppSource(in.dppControl, 0) == -2) {
+    const int8_t *from = dppSources(in.dppControl);
+    if (from[0] == -2) {
       w.stop(in, "its DPP control " + std::to_string(in.dppControl) +
                      " is not simulated");
       return {b.low, b.high};
     }
-    uint64_t valid = dppValid(w, in, from);
+    uint64_t valid = dppValid(w, from);
     LaneBuffer old{};
     std::memcpy(old.low, b.low, sizeof(old.low));
     if (wide)
