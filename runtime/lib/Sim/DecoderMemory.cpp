@@ -117,7 +117,10 @@ void InstructionDecoder::decodeMfma(const uint32_t *pair) {
   };
   bool isF8f6f4 = std::string_view(op.name).ends_with("f8f6f4");
   unsigned a = isF8f6f4 ? formatRegisters(in.cbsz) : op.dataRegisters;
-  unsigned b = isF8f6f4 ? formatRegisters(in.blgp) : op.dataRegisters;
+  // A compressed A has half the elements of B.
+  unsigned b = isF8f6f4             ? formatRegisters(in.blgp)
+               : op.flags & kSparse ? 2u * op.dataRegisters
+                                    : op.dataRegisters;
   if (isF8f6f4 && (in.cbsz > 4 || in.blgp > 4))
     fail("cbsz " + std::to_string(in.cbsz) + " and blgp " +
          std::to_string(in.blgp) + " name no f8f6f4 format");
@@ -132,6 +135,11 @@ void InstructionDecoder::decodeMfma(const uint32_t *pair) {
   in.source[0] = data(bits(w1, 0, 9), a, bits(w1, 27, 1));
   in.source[1] = data(bits(w1, 9, 9), b, bits(w1, 28, 1));
   unsigned c = bits(w1, 18, 9);
+  if (op.flags & kSparse) {
+    // Indices are in an architectural register, whatever the accumulator is.
+    in.source[2] = data(c, 1, false);
+    return;
+  }
   in.source[2] = c >= 256 ? vector(c - 256, op.resultRegisters, accC)
                           : scalar(c, op.result);
   if (in.source[2].kind != Operand::Kind::Vgpr &&

@@ -143,8 +143,13 @@ private:
       return format < 2 ? 8u : format < 4 ? 6u : 4u;
     };
     add(in.source[0], isF8f6f4 ? formatRegisters(in.cbsz) : op.dataRegisters);
-    add(in.source[1], isF8f6f4 ? formatRegisters(in.blgp) : op.dataRegisters);
-    add(in.source[2], op.resultRegisters);
+    bool isSparse = op.flags & kSparse;
+    add(in.source[1], isF8f6f4   ? formatRegisters(in.blgp)
+                      : isSparse ? 2u * op.dataRegisters
+                                 : op.dataRegisters);
+    add(in.source[2], isSparse ? 1 : op.resultRegisters);
+    if (isSparse)
+      add(in.destination, op.resultRegisters);
     add(in.scale[0], 1);
     add(in.scale[1], 1);
     add(in.destination, op.resultRegisters, true);
@@ -169,7 +174,7 @@ private:
     if (count && end < name.size() && name[end] == 'b')
       blocks = count;
     auto [m, n, k] = numbers;
-    out.products = m * n * k * blocks;
+    out.products = m * n * k * blocks / (op.flags & kSparse ? 2 : 1);
     // Passes as the ISA's matrix instructions list them and LLVM's scheduling
     // model of gfx950 has them.
     if (isF8f6f4) {

@@ -218,6 +218,9 @@ enum OperationFlags : uint32_t {
   kOwnClamp = 1 << 11,
   /// Memory operation whose data goes to LDS instead of registers.
   kLoadsLds = 1 << 12,
+  /// Matrix operation whose third source holds the indices of a compressed A;
+  /// it adds to its destination.
+  kSparse = 1 << 13,
 };
 
 /// The instructions of one unit, with the unit's name for the documentation.
@@ -237,6 +240,7 @@ std::span<const Operation> vectorHalfFunctionOperations();
 std::span<const Operation> vectorIntegerOperations();
 std::span<const Operation> vectorByteOperations();
 std::span<const Operation> vectorConvertOperations();
+std::span<const Operation> vectorScaledOperations();
 std::span<const Operation> vectorPackedOperations();
 std::span<const Operation> vectorDotOperations();
 std::span<const Operation> vectorCompareOperations();
@@ -248,6 +252,8 @@ std::span<const Operation> bufferMemoryOperations();
 std::span<const Operation> loadToLdsOperations();
 std::span<const Operation> atomicOperations();
 std::span<const Operation> mfmaOperations();
+std::span<const Operation> mfmaDoubleOperations();
+std::span<const Operation> mfmaCompressedOperations();
 
 } // namespace winnow::sim
 

@@ -22,9 +22,10 @@
 // hardware's order is not documented, so results are within the bound of f32
 // accumulation of each other, not equal. Denormals are kept, NaN and infinity
 // propagate, the NaN is the positive default.
-#include "FloatFormats.h"
 #include "Lanes.h"
 #include "MfmaEightBit.h"
+#include "MfmaElements.h"
+#include "MfmaLayout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,67 +36,12 @@ namespace {
 
 constexpr unsigned kRun = 32;
 
-enum class Element { Fp8, Bf8, F16, Bf16, F32, F8f6f4 };
-
-struct Shape {
-  unsigned m, k, blocks;
-  constexpr unsigned laneParts() const { return 64 / (m * blocks); }
-  constexpr unsigned perLane() const { return k / laneParts(); }
-  constexpr unsigned resultRegisters() const { return m * m * blocks / 64; }
-};
-
-/// Row and block of result register r in lane l.
-constexpr unsigned resultRow(const Shape &s, unsigned r, unsigned lane) {
-  if (s.m == 16)
-    return 4 * (lane / 16) + r % 4;
-  if (s.m == 32)
-    return 8 * (r % 16 / 4) + 4 * (lane / 32) + r % 4;
-  return r;
-}
-constexpr unsigned resultBlock(const Shape &s, unsigned r, unsigned lane) {
-  return s.m == 4 ? lane / 4 : r / (s.m * s.m / 64);
-}
-
 /// The k of element e that lane part `part` holds.
 template <Shape S>
 constexpr unsigned kOf(unsigned part, unsigned e, bool inTwoRuns) {
   if (inTwoRuns)
     return 16 * part + e % 16 + S.k / 2 * (e / 16);
   return part * S.perLane() + e;
-}
-
-/// Elements of one lane, decoded to f32.
-template <Element E>
-void decodeLane(const uint32_t *row, unsigned lane, unsigned count,
-                unsigned format, float *out) {
-  if constexpr (E == Element::F32) {
-    out[0] = std::bit_cast<float>(row[lane]);
-  } else if constexpr (E == Element::F16 || E == Element::Bf16) {
-    for (unsigned e = 0; e < count; ++e) {
-      uint16_t bits = uint16_t(row[e / 2 * kLanes + lane] >> (16 * (e & 1)));
-      out[e] = E == Element::F16 ? halfToFloat(bits) : bfloatToFloat(bits);
-    }
-  } else {
-    const float *table = smallFloatTable(format);
-    unsigned bits = bitsOf(format);
-    if (bits == 8) {
-      for (unsigned d = 0; d < count / 4; ++d) {
-        uint32_t word = row[d * kLanes + lane];
-        out[4 * d] = table[word & 0xff];
-        out[4 * d + 1] = table[word >> 8 & 0xff];
-        out[4 * d + 2] = table[word >> 16 & 0xff];
-        out[4 * d + 3] = table[word >> 24];
-      }
-      return;
-    }
-    for (unsigned e = 0; e < count; ++e) {
-      unsigned at = e * bits, word = at / 32, shift = at % 32;
-      uint64_t window = row[word * kLanes + lane];
-      if (shift + bits > 32)
-        window |= uint64_t(row[(word + 1) * kLanes + lane]) << 32;
-      out[e] = table[window >> shift & ((1u << bits) - 1)];
-    }
-  }
 }
 
 /// The scale exponents of an operand, [row or column][run of 32 k]; E8M0 with
@@ -166,10 +112,13 @@ template <Shape S, Element E, unsigned FormatA, unsigned FormatB>
 void mfma(Wave &w, const Instruction &in) {
   constexpr unsigned m = S.m, k = S.k, parts = S.laneParts();
   constexpr unsigned perLane = S.perLane();
-  if constexpr (E != Element::F8f6f4)
-    if (in.cbsz || in.abid || in.blgp)
-      return w.stop(in, "broadcast or rotation of a matrix operand (cbsz, "
-                        "abid, blgp) is not simulated");
+  LaneMaps lanesOf;
+  bool isMapped = false;
+  if constexpr (E != Element::F8f6f4) {
+    isMapped = in.cbsz || in.abid || in.blgp;
+    if (isMapped && !mapLanes(w, in, S.blocks, lanesOf))
+      return;
+  }
   unsigned formatA = E == Element::F8f6f4 ? in.cbsz : FormatA;
   unsigned formatB = E == Element::F8f6f4 ? in.blgp : FormatB;
   bool runsA = E == Element::F8f6f4 && bitsOf(formatA) == 8;
@@ -180,7 +129,7 @@ void mfma(Wave &w, const Instruction &in) {
     readScales<S>(w, in, 0, scaleA);
     readScales<S>(w, in, 1, scaleB);
   }
-  if (tryEightBit<S, E>(w, in, formatA, formatB, scaleA, scaleB))
+  if (!isMapped && tryEightBit<S, E>(w, in, formatA, formatB, scaleA, scaleB))
     return;
 
   // a[row][k] and b[k][column] of one block at a time.
@@ -193,10 +142,10 @@ void mfma(Wave &w, const Instruction &in) {
     unsigned part = S.blocks > 1 ? 0 : l / m;
     static_assert(S.blocks == 1 || parts == 1);
     float values[perLane] = {};
-    decodeLane<E>(rowA, l, perLane, formatA, values);
+    decodeLane<E>(rowA, isMapped ? lanesOf.a[l] : l, perLane, formatA, values);
     for (unsigned e = 0; e < perLane; ++e)
       a[block][l % m][kOf<S>(part, e, runsA)] = values[e];
-    decodeLane<E>(rowB, l, perLane, formatB, values);
+    decodeLane<E>(rowB, isMapped ? lanesOf.b[l] : l, perLane, formatB, values);
     for (unsigned e = 0; e < perLane; ++e)
       b[block][kOf<S>(part, e, runsB)][l % m] = values[e];
   }
@@ -246,18 +195,22 @@ void mfma(Wave &w, const Instruction &in) {
 /// i8 products in i32, which wraps.
 template <Shape S> void mfmaInteger(Wave &w, const Instruction &in) {
   constexpr unsigned m = S.m, k = S.k, perLane = S.perLane();
-  if (in.cbsz || in.abid || in.blgp)
-    return w.stop(in, "broadcast or rotation of a matrix operand (cbsz, abid, "
-                      "blgp) is not simulated");
-  int8_t a[m][k], b[k][m];
+  LaneMaps lanesOf;
+  if (!mapLanes(w, in, S.blocks, lanesOf))
+    return;
+  int8_t a[S.blocks][m][k], b[S.blocks][k][m];
   const uint32_t *rowA = w.row(in.source[0].index);
   const uint32_t *rowB = w.row(in.source[1].index);
-  for (unsigned l = 0; l < kLanes; ++l)
+  for (unsigned l = 0; l < kLanes; ++l) {
+    unsigned block = S.blocks > 1 ? l / m : 0;
+    unsigned part = S.blocks > 1 ? 0 : l / m;
     for (unsigned e = 0; e < perLane; ++e) {
-      unsigned at = l / m * perLane + e;
-      a[l % m][at] = int8_t(rowA[e / 4 * kLanes + l] >> (8 * (e & 3)));
-      b[at][l % m] = int8_t(rowB[e / 4 * kLanes + l] >> (8 * (e & 3)));
+      unsigned at = part * perLane + e, row = e / 4 * kLanes,
+               shift = 8 * (e & 3);
+      a[block][l % m][at] = int8_t(rowA[row + lanesOf.a[l]] >> shift);
+      b[block][at][l % m] = int8_t(rowB[row + lanesOf.b[l]] >> shift);
     }
+  }
   constexpr unsigned registers = S.resultRegisters();
   const Operand &c = in.source[2];
   uint32_t out[registers][kLanes];
@@ -265,25 +218,13 @@ template <Shape S> void mfmaInteger(Wave &w, const Instruction &in) {
     for (unsigned l = 0; l < kLanes; ++l) {
       uint32_t sum = c.kind == Operand::Kind::Vgpr ? w.row(c.index + r)[l]
                                                    : uint32_t(c.value);
-      unsigned i = resultRow(S, r, l);
+      unsigned i = resultRow(S, r, l), block = resultBlock(S, r, l);
       for (unsigned j = 0; j < k; ++j)
-        sum += uint32_t(int32_t(a[i][j]) * int32_t(b[j][l % m]));
+        sum += uint32_t(int32_t(a[block][i][j]) * int32_t(b[block][j][l % m]));
       out[r][l] = sum;
     }
   for (unsigned r = 0; r < registers; ++r)
     std::memcpy(w.row(in.destination.index + r), out[r], sizeof(out[r]));
-}
-
-constexpr unsigned bitsOfElement(Element e) {
-  switch (e) {
-  case Element::F32:
-    return 32;
-  case Element::F16:
-  case Element::Bf16:
-    return 16;
-  default:
-    return 8;
-  }
 }
 
 template <Shape S, Element E, unsigned FormatA = kFp8, unsigned FormatB = kFp8>
@@ -340,6 +281,9 @@ const Operation table[] = {
     integerOp<Shape{32, 32, 1}>("v_mfma_i32_32x32x32_i8"),
     integerOp<Shape{16, 32, 1}>("v_mfma_i32_16x16x32_i8"),
     integerOp<Shape{32, 16, 1}>("v_mfma_i32_32x32x16_i8"),
+    integerOp<Shape{32, 4, 2}>("v_mfma_i32_32x32x4_2b_i8"),
+    integerOp<Shape{16, 4, 4}>("v_mfma_i32_16x16x4_4b_i8"),
+    integerOp<Shape{4, 4, 16}>("v_mfma_i32_4x4x4_16b_i8"),
 };
 
 } // namespace

@@ -20,6 +20,8 @@ std::span<const OperationTable> operationTables() {
       {"Vector bytes, cube maps and normalised integers",
        vectorByteOperations()},
       {"Conversions", vectorConvertOperations()},
+      {"Conversions of small floats with a scale, and stochastic ones",
+       vectorScaledOperations()},
       {"Packed arithmetic", vectorPackedOperations()},
       {"Dot products", vectorDotOperations()},
       {"Comparisons", vectorCompareOperations()},
@@ -32,7 +34,9 @@ std::span<const OperationTable> operationTables() {
       {"Loads into LDS (those of buffers have the name of the load)",
        loadToLdsOperations()},
       {"Flat, global and buffer atomics", atomicOperations()},
-      {"Matrix", mfmaOperations()}};
+      {"Matrix", mfmaOperations()},
+      {"Matrix f64", mfmaDoubleOperations()},
+      {"Matrix with a compressed operand", mfmaCompressedOperations()}};
   return tables;
 }
 

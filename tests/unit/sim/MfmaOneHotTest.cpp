@@ -230,7 +230,10 @@ INSTANTIATE_TEST_SUITE_P(
         Instruction{"v_mfma_i32_16x16x64_i8", 16, 64, 1, Type::I8, Type::I8},
         Instruction{"v_mfma_i32_32x32x32_i8", 32, 32, 1, Type::I8, Type::I8},
         Instruction{"v_mfma_i32_16x16x32_i8", 16, 32, 1, Type::I8, Type::I8},
-        Instruction{"v_mfma_i32_32x32x16_i8", 32, 16, 1, Type::I8, Type::I8}),
+        Instruction{"v_mfma_i32_32x32x16_i8", 32, 16, 1, Type::I8, Type::I8},
+        Instruction{"v_mfma_i32_32x32x4_2b_i8", 32, 4, 2, Type::I8, Type::I8},
+        Instruction{"v_mfma_i32_16x16x4_4b_i8", 16, 4, 4, Type::I8, Type::I8},
+        Instruction{"v_mfma_i32_4x4x4_16b_i8", 4, 4, 16, Type::I8, Type::I8}),
     [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
