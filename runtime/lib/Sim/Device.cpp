@@ -227,6 +227,10 @@ Device::launch(const std::shared_ptr<const CodeObject> &object,
     return packet.takeError();
   (*packet)->isWritten = true;
   uint8_t *fields = (*packet)->bytes.get();
+  // Reserved fields are zero, and compilers read them along with their
+  // neighbours.
+  std::memset(fields + 10, 0, 2);
+  std::memset(fields + 48, 0, 8);
   const uint16_t sizes[3] = {uint16_t(block.x), uint16_t(block.y),
                              uint16_t(block.z)};
   const uint32_t items[3] = {grid.x * block.x, grid.y * block.y,

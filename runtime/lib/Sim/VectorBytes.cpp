@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions on the bytes of a register: sums of differences, averages,
-// saturating packs; the pseudorandom step; cube maps and normalised integers.
+// saturating packs; the pseudorandom step; cube maps and normalised integers;
+// the bits of 2 / pi.
 #include "CheckedLanes.h"
 #include "FloatFormats.h"
 #include "FloatMath.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace winnow::sim {
 namespace {
@@ -175,6 +177,30 @@ template <bool Signed> Checked<u32> normalisedPair(float a, float b) {
 }
 float half(Half h) { return halfToFloat(h.bits); }
 
+/// 2 / pi without its leading "0.", 1201 bits and zeros.
+constexpr u64 kTwoOverPi[] = {
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+    0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c,
+    0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41,
+    0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08,
+    0x56033046fc7b0000};
+
+/// V_TRIG_PREOP_F64: 53 bits of 2 / pi, from `shift` on.
+constexpr auto segmentOfTwoOverPi = [](double x, u32 segment) {
+  int exponent = int(std::bit_cast<u64>(x) >> 52 & 0x7ff);
+  int shift = int(segment & 31) * 53 + std::max(exponent - 1077, 0);
+  auto word = [](int i) {
+    return i < int(std::size(kTwoOverPi)) ? kTwoOverPi[i] : 0;
+  };
+  u64 high = word(shift / 64), low = word(shift / 64 + 1);
+  int within = shift % 64;
+  u64 top = within ? high << within | low >> (64 - within) : high;
+  return std::ldexp(double(top >> 11),
+                    -53 - shift + (exponent >= 1968 ? 128 : 0));
+};
+
 const Operation table[] = {
     vectorOp<[](u32 a, u32 b, u32 c) {
       return sumOfDifferences<true>(a, b, c);
@@ -200,6 +226,7 @@ const Operation table[] = {
     shiftAndPackOp("v_ashr_pk_u8_i32", &shiftAndPack<0, 255>),
     vectorOp<[](u32 v) { return v << 1 ^ (v >> 31 ? 197u : 0u); }>(
         "v_prng_b32"),
+    vectorOp<segmentOfTwoOverPi>("v_trig_preop_f64"),
     checkedOp<packByte>("v_cvt_pk_u8_f32"),
     vectorOp<[](u32 v) { return float(i32(v << 28) >> 28) / 16; }>(
         "v_cvt_off_f32_i4"),

@@ -185,8 +185,8 @@ void wrapOrClamp(Wave &w, const Instruction &in) {
     lanes<Wrap>(w, in);
 }
 template <auto Wrap, auto Clamped>
-constexpr Operation saturatingOp(const char *name) {
-  Operation op = vectorOp<Wrap>(name, kOwnClamp);
+constexpr Operation saturatingOp(const char *name, uint32_t flags = 0) {
+  Operation op = vectorOp<Wrap>(name, kOwnClamp | flags);
   op.handler = &wrapOrClamp<Wrap, Clamped>;
   return op;
 }
@@ -333,10 +333,12 @@ const Operation table[] = {
     vectorOp<[](u16 a, u16 b, u16 c) { return u16(u32(a) * b + c); }>(
         "v_mad_legacy_i16"),
     vectorOp<[](u16 a, u16 b) { return u16(b - a); }>("v_subrev_u16"),
-    vectorOp<[](u16 a, u16 b) { return u16(a + b); }>("v_add_i16",
-                                                      kKeepsOtherHalf),
-    vectorOp<[](u16 a, u16 b) { return u16(a - b); }>("v_sub_i16",
-                                                      kKeepsOtherHalf),
+    saturatingOp<[](u16 a, u16 b) { return u16(a + b); },
+                 [](i16 a, i16 b) { return saturate<i16>(i64(a) + b); }>(
+        "v_add_i16", kKeepsOtherHalf),
+    saturatingOp<[](u16 a, u16 b) { return u16(a - b); },
+                 [](i16 a, i16 b) { return saturate<i16>(i64(a) - b); }>(
+        "v_sub_i16", kKeepsOtherHalf),
     vectorOp<[](u16 a, u16 b) { return u16(u32(a) * b); }>("v_mul_lo_u16"),
     vectorOp<[](u16 a, u16 b) { return u16(b << (a & 15)); }>("v_lshlrev_b16"),
     vectorOp<[](u16 a, u16 b) { return u16(b >> (a & 15)); }>("v_lshrrev_b16"),

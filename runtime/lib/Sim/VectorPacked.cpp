@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace winnow::sim {
 namespace {
@@ -111,6 +112,28 @@ constexpr Operation packedOp(const char *name) {
       op.sources[i] = t;
   });
   return op;
+}
+
+/// Integers that wrap, or with clamp saturate.
+template <auto Wrap, auto Saturated>
+void packedSaturating(Wave &w, const Instruction &in) {
+  if (!in.clamp)
+    return packed16<Wrap>(w, in);
+  Instruction plain = in;
+  plain.clamp = false;
+  packed16<Saturated>(w, plain);
+  if (w.state == WaveState::Stopped)
+    w.stoppedAt = &in;
+}
+template <auto Wrap, auto Saturated>
+constexpr Operation packedSaturatingOp(const char *name) {
+  Operation op = packedOp<Wrap>(name);
+  op.handler = &packedSaturating<Wrap, Saturated>;
+  return op;
+}
+template <typename T> T saturate16(int32_t v) {
+  return T(std::clamp<int32_t>(v, std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max()));
 }
 
 /// f32 of source `which` for the low or high result lane.
@@ -304,10 +327,25 @@ constexpr auto fmaRounded = [](Rounding r, auto a, auto b, auto c) {
 };
 
 const Operation table[] = {
-    packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_u16"),
-    packedOp<[](u16 a, u16 b) { return u16(a + b); }>("v_pk_add_i16"),
-    packedOp<[](u16 a, u16 b) { return u16(a - b); }>("v_pk_sub_u16"),
-    packedOp<[](u16 a, u16 b) { return u16(a - b); }>("v_pk_sub_i16"),
+    packedSaturatingOp<[](u16 a, u16 b) { return u16(a + b); },
+                       [](u16 a, u16 b) { return saturate16<u16>(a + b); }>(
+        "v_pk_add_u16"),
+    packedSaturatingOp<[](u16 a, u16 b) { return u16(a + b); },
+                       [](i16 a, i16 b) { return saturate16<i16>(a + b); }>(
+        "v_pk_add_i16"),
+    packedSaturatingOp<[](u16 a, u16 b) { return u16(a - b); },
+                       [](u16 a, u16 b) { return saturate16<u16>(a - b); }>(
+        "v_pk_sub_u16"),
+    packedSaturatingOp<[](u16 a, u16 b) { return u16(a - b); },
+                       [](i16 a, i16 b) { return saturate16<i16>(a - b); }>(
+        "v_pk_sub_i16"),
+    // IEEE 754-2019: any NaN gives a NaN (V_PK_MINIMUM3_F16).
+    packedOp<[](Half a, Half b, Half c) {
+      return h(minimum(minimum(f(a), f(b)), f(c)));
+    }>("v_pk_minimum3_f16"),
+    packedOp<[](Half a, Half b, Half c) {
+      return h(maximum(maximum(f(a), f(b)), f(c)));
+    }>("v_pk_maximum3_f16"),
     packedOp<[](u16 a, u16 b) { return u16(uint32_t(a) * b); }>(
         "v_pk_mul_lo_u16"),
     packedOp<[](u16 a, u16 b, u16 c) { return u16(uint32_t(a) * b + c); }>(

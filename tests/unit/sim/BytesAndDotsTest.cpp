@@ -34,6 +34,66 @@ TEST(Bytes, SumsOfDifferences) {
   EXPECT_EQ(got[0][3], 0x00f71804u);
 }
 
+TEST(Halves, SaturateWithClamp) {
+  // 0x7000 + 0x2000 is more than 0x7fff, 0x9000 - 0x2000 less than -0x8000.
+  auto got = runLanes(R"(
+  v_mov_b32 v40, 0x55550000
+  v_add_i16 v40, v1, v2 clamp
+  v_sub_i16 v41, v3, v2 clamp
+  v_add_i16 v42, v1, v2
+  v_pk_add_i16 v43, v1, v2 clamp
+  v_pk_sub_i16 v44, v3, v2 clamp
+  v_pk_add_u16 v45, v3, v4 clamp
+  v_pk_sub_u16 v46, v2, v1 clamp
+  v_pk_add_u16 v47, v3, v4
+)",
+                      {{0x00037000, 0xffff2000, 0x00059000, 0x00078000}}, 8)[0];
+  EXPECT_EQ(got[0] & 0xffff, 0x7fffu);
+  EXPECT_EQ(got[1] & 0xffff, 0x8000u);
+  EXPECT_EQ(got[2] & 0xffff, 0x9000u);
+  EXPECT_EQ(got[3], 0x00027fffu); // 3 + -1
+  EXPECT_EQ(got[4], 0x00068000u); // 5 - -1
+  EXPECT_EQ(got[5], 0x000cffffu); // 0x9000 + 0x8000
+  EXPECT_EQ(got[6], 0xfffc0000u); // 0x2000 - 0x7000
+  EXPECT_EQ(got[7], 0x000c1000u);
+}
+
+TEST(Halves, MinimumAndMaximumOfThree) {
+  // 1, -2, 0.5 low; -0, 0, NaN or 3 high.
+  auto got = runLanes(R"(
+  v_pk_minimum3_f16 v40, v1, v2, v3
+  v_pk_maximum3_f16 v41, v1, v2, v3
+  v_pk_minimum3_f16 v42, v1, v2, v4
+  v_pk_maximum3_f16 v43, v1, v2, v4
+)",
+                      {{0x80003c00, 0x0000c000, 0x7e003800, 0x42003800}}, 4)[0];
+  EXPECT_EQ(got[0] & 0xffff, 0xc000u);
+  EXPECT_EQ(got[1] & 0xffff, 0x3c00u);
+  EXPECT_GT(got[0] >> 16 & 0x7fff, 0x7c00u); // any NaN is the result
+  EXPECT_GT(got[1] >> 16 & 0x7fff, 0x7c00u);
+  EXPECT_EQ(got[2], 0x8000c000u); // -0 is less than 0
+  EXPECT_EQ(got[3], 0x42003c00u);
+}
+
+TEST(Doubles, SegmentsOfTwoOverPi) {
+  // 2 / pi is 0.A2F9836E4E441529FC2757D1F534... in hexadecimal. Its first 53
+  // bits; the next 53 times 2^-53; with an exponent of 1 more than 1077 the
+  // 53 bits after the first; with 1968 those after bit 891 times 2^128.
+  auto got =
+      runLanes(R"(
+  v_trig_preop_f64 v[40:41], v[2:3], v1
+  v_trig_preop_f64 v[42:43], v[2:3], v4
+  v_trig_preop_f64 v[44:45], v[6:7], v1
+  v_trig_preop_f64 v[46:47], v[8:9], v5
+)",
+               {{0, 0, 0x3ff00000, 1, 32, 0, 0x43600000, 0, 0x7b000000}}, 8)[0];
+  EXPECT_THAT(got, ElementsAre(0x6dc9c882, 0x3fe45f30, // A2F9836E4E441 0
+                               0x9d5f47d4, 0x3c94a7f0, // 101 29FC2757D1F5 00
+                               0xb727220a, 0x3fc17cc1,
+                               // bits 891 to 943: 10111 4F463F669E5F
+                               0x3f669e5f, 0x10374f46));
+}
+
 TEST(Bytes, SlidingSums) {
   // Window bytes 1 2 3 4 5 6 7 8 against 1 1 0 1: with the zero they add up to
   // |1-1|+|2-1|+3+|4-1| = 7 at offset 0, 11, 15, 19; masked 4, 7, 10, 13.

@@ -228,6 +228,103 @@ TEST(Launch, CallsFunctionsAndReadsConstants) {
     EXPECT_EQ(got[t], table[t & 7] * (t + 1) + table[(t + 3) & 7] * (t + 4));
 }
 
+// A recursive function and an array of no known size: stacks that the compiler
+// cannot bound.
+TEST(Launch, GivesUnboundedStacksRoom) {
+  auto object = load(compileHip(R"(
+    DEVICE __attribute__((noinline)) int walk(const int *next, int i, int depth) {
+      volatile int mine[3] = {i, depth, i ^ depth};
+      int rest = depth ? walk(next, next[i], depth - 1) : 7;
+      return rest * 3 + mine[depth % 3];
+    }
+    KERNEL recursion(const int *next, int *out) { out[TX] = walk(next, TX, TX % 9); }
+    KERNEL array(const int *in, int *out, int n) {
+      int *values = (int *)__builtin_alloca(n * 4), sum = 0;
+      for (int i = 0; i < n; ++i) values[i] = in[i] * TX;
+      for (int i = 0; i < n; ++i) sum = sum * 5 + values[n - 1 - i];
+      out[TX] = sum;
+    })"));
+  std::vector<int> next(64);
+  for (int i = 0; i < 64; ++i)
+    next[i] = (i * 29 + 11) % 64;
+  Device device;
+  uint64_t in = upload(device, next, "next");
+  uint64_t out = upload(device, std::vector<int>(64), "out");
+  Arguments arguments;
+  arguments.add(in).add(out);
+  LaunchOptions options;
+  auto stats = device.launch(object, "recursion", {1, 1, 1}, {64, 1, 1},
+                             arguments.bytes, options);
+  ASSERT_TRUE(stats) << stats.message();
+  auto got = download<int>(device, out, 64);
+  for (int t = 0; t < 64; ++t) {
+    int at[9], depth = t % 9, value = 7;
+    for (int d = depth, i = t; d >= 0; --d, i = next[i])
+      at[d] = i;
+    for (int d = 0; d <= depth; ++d) {
+      int mine[3] = {at[d], d, at[d] ^ d};
+      value = value * 3 + mine[d % 3];
+    }
+    EXPECT_EQ(got[t], value) << t;
+  }
+  constexpr int n = 21;
+  arguments.add(n);
+  stats = device.launch(object, "array", {1, 1, 1}, {64, 1, 1}, arguments.bytes,
+                        options);
+  ASSERT_TRUE(stats) << stats.message();
+  got = download<int>(device, out, 64);
+  for (int t = 0; t < 64; ++t) {
+    unsigned sum = 0;
+    for (int i = n; i-- > 0;)
+      sum = sum * 5 + unsigned(next[i] * t);
+    EXPECT_EQ(got[t], int(sum)) << t;
+  }
+  // The room is bounded, and what overruns it stops.
+  options.stackBytes = 0;
+  stats = device.launch(object, "array", {1, 1, 1}, {64, 1, 1}, arguments.bytes,
+                        options);
+  EXPECT_NE(stats.message().find("bytes of scratch a lane"), std::string::npos)
+      << stats.message();
+}
+
+// An array that clang moves to LDS, a part of it for each work item, with the
+// workgroup's sizes from the dispatch packet.
+TEST(Launch, RunsArraysThatTheCompilerMovesToLds) {
+  auto object = load(compileHip(R"(
+    __attribute__((amdgpu_flat_work_group_size(1, 256)))
+    KERNEL moved(const int *in, int *out) {
+      double values[10];
+      for (int i = 0; i < 10; ++i) values[i] = in[i] + TX;
+      for (int i = 0; i < in[10]; ++i) values[(in[i] + TX) % 10] += i;
+      double sum = 0;
+      for (int i = 0; i < in[10]; ++i) sum = sum * 3 + values[in[i + 10] % 10];
+      out[TX + 16 * (int)__builtin_amdgcn_workitem_id_y()] = (int)sum;
+    })"));
+  std::vector<int> in(64);
+  for (int i = 0; i < 64; ++i)
+    in[i] = (i * 7 + 3) % 10;
+  in[10] = 9;
+  Device device;
+  uint64_t from = upload(device, in, "in");
+  uint64_t out = upload(device, std::vector<int>(64), "out");
+  Arguments arguments;
+  arguments.add(from).add(out);
+  auto stats =
+      device.launch(object, "moved", {1, 1, 1}, {16, 4, 1}, arguments.bytes);
+  ASSERT_TRUE(stats) << stats.message();
+  auto got = download<int>(device, out, 64);
+  for (int t = 0; t < 64; ++t) {
+    double values[10], sum = 0;
+    for (int i = 0; i < 10; ++i)
+      values[i] = in[i] + t % 16;
+    for (int i = 0; i < 9; ++i)
+      values[(in[i] + t % 16) % 10] += i;
+    for (int i = 0; i < 9; ++i)
+      sum = sum * 3 + values[in[i + 10] % 10];
+    EXPECT_EQ(got[t], int(sum)) << t;
+  }
+}
+
 // The result of a launch does not depend on the number of host threads.
 TEST(Launch, ThreadsDoNotChangeResults) {
   auto object = load(compileHip(R"(
