@@ -54,15 +54,20 @@ Checked<int> scaleOf(u32 bits) {
 class Lanes {
 public:
   Lanes(Wave &w, const Instruction &in) : w(w), in(in), exec(w.exec()) {}
-  /// MODE has to keep denormals and round to nearest even, but for what these
-  /// conversions say themselves.
-  bool isUsual(Wide wide) {
-    unsigned kept = wide == Wide::F16 ? w.mode >> 6 & 3 : w.mode >> 4 & 3;
-    if (kept == 3)
-      return true;
-    w.stop(in, "a conversion with a scale while MODE flushes denormals is not "
-               "simulated");
-    return false;
+  /// Why a value is not known: it is a denormal that MODE may flush. (8, 6 and
+  /// 4-bit denormals are always kept.)
+  template <Wide W> const char *flushed(u32 bits) const {
+    constexpr u32 exponent = W == Wide::F32   ? 0x7f800000
+                             : W == Wide::F16 ? 0x7c00
+                                              : 0x7f80;
+    constexpr u32 fraction = W == Wide::F32   ? 0x7fffff
+                             : W == Wide::F16 ? 0x3ff
+                                              : 0x7f;
+    unsigned kept = W == Wide::F16 ? w.mode >> 6 & 3 : w.mode >> 4 & 3;
+    return kept != 3 && !(bits & exponent) && bits & fraction
+               ? "a denormal in such a conversion while MODE flushes denormals "
+                 "is not simulated"
+               : nullptr;
   }
   template <typename Body> bool each(Body body) {
     for (unsigned l = 0; l < kLanes && w.state != WaveState::Stopped; ++l)
@@ -97,8 +102,6 @@ void narrow(Wave &w, const Instruction &in) {
   unsigned shift = bits == 8 ? 8 * (opSel >> 2) : 16 * (opSel >> 3);
   constexpr bool hasTwo = W == Wide::F32 && Count == 2 && !Stochastic;
   Lanes lanes(w, in);
-  if (!lanes.isUsual(W))
-    return;
   Reader first(w, in, 0), second(w, in, hasTwo || Stochastic ? 1 : 0),
       scale(w, in,
             !Scaled                ? 0
@@ -116,6 +119,9 @@ void narrow(Wave &w, const Instruction &in) {
       u32 word = W != Wide::F32 || i == 0 ? first.at(l)
                  : hasTwo                 ? second.at(l)
                                           : first.at(l, 1);
+      if (const char *problem =
+              lanes.template flushed<W>(word >> (W == Wide::F32 ? 0 : 16 * i)))
+        return problem;
       Checked<u32> r =
           toSmallFloat(std::ldexp(valueOf<W>(word, i), -exponent.value), Format,
                        narrowing(w, Stochastic, seed));
@@ -149,7 +155,7 @@ void widen(Wave &w, const Instruction &in) {
     return w.stop(in, "op_sel of such an operand is not simulated");
   unsigned shift = bits == 8 ? 8 * (opSel & 3) : 16 * (opSel & 1);
   Lanes lanes(w, in);
-  if (!lanes.isUsual(W) || !roundsToNearest(w, in))
+  if (!roundsToNearest(w, in))
     return;
   Reader source(w, in, 0), scale(w, in, 1);
   const float *table = smallFloatTable(Format);
@@ -160,10 +166,13 @@ void widen(Wave &w, const Instruction &in) {
     if (exponent.problem)
       return exponent.problem;
     u32 code = source.at(l) >> shift, r[2] = {};
-    for (unsigned i = 0; i < Count; ++i)
+    for (unsigned i = 0; i < Count; ++i) {
       r[i] = widened<W>(std::ldexp(double(table[code >> (bitsOf(Format) * i) &
                                                 ((1u << bitsOf(Format)) - 1)]),
                                    exponent.value));
+      if (const char *problem = lanes.template flushed<W>(r[i]))
+        return problem;
+    }
     if (W == Wide::F32) {
       out.low[l] = r[0];
       out.high[l] = r[1];
@@ -198,8 +207,6 @@ void narrowMany(Wave &w, const Instruction &in) {
   if (in.immediate)
     return w.stop(in, "op_sel of it is not simulated");
   Lanes lanes(w, in);
-  if (!lanes.isUsual(W))
-    return;
   Reader first(w, in, 0), second(w, in, 1),
       scale(w, in, Stochastic || Interleaved ? 2 : 1);
   alignas(64) u32 out[6][kLanes] = {};
@@ -212,6 +219,9 @@ void narrowMany(Wave &w, const Instruction &in) {
       u32 word = Interleaved      ? (i % 2 ? second : first).at(l, i / 2)
                  : W == Wide::F32 ? first.at(l, i)
                                   : first.at(l, i / 2);
+      if (const char *problem = lanes.template flushed<W>(
+              word >> (W == Wide::F32 ? 0 : 16 * (i % 2))))
+        return problem;
       Checked<u32> r =
           toSmallFloat(std::ldexp(valueOf<W>(word, i % 2), -exponent.value),
                        Format, narrowing(w, Stochastic, seed));
@@ -232,7 +242,7 @@ void widenMany(Wave &w, const Instruction &in) {
   if (in.immediate)
     return w.stop(in, "op_sel of it is not simulated");
   Lanes lanes(w, in);
-  if (!lanes.isUsual(W) || !roundsToNearest(w, in))
+  if (!roundsToNearest(w, in))
     return;
   Reader source(w, in, 0), scale(w, in, 1);
   const float *table = smallFloatTable(Format);
@@ -249,6 +259,8 @@ void widenMany(Wave &w, const Instruction &in) {
         window |= uint64_t(source.at(l, at / 32 + 1)) << 32;
       u32 r = widened<W>(
           std::ldexp(double(table[window >> (at % 32) & 63]), exponent.value));
+      if (const char *problem = lanes.template flushed<W>(r))
+        return problem;
       if (W == Wide::F32)
         out[i][l] = r;
       else
@@ -265,14 +277,14 @@ template <auto Convert> void stochasticHalf(Wave &w, const Instruction &in) {
   if (in.immediate & 7)
     return w.stop(in, "op_sel of its sources is not simulated");
   Lanes lanes(w, in);
-  if (!lanes.isUsual(Wide::F32))
-    return;
   if (w.mode >> kFp16Overflow & 1)
     return w.stop(in, "FP16_OVFL with stochastic rounding is not simulated");
   Reader value(w, in, 0), seed(w, in, 1);
   u32 out[kLanes];
   const u32 *old = w.row(in.destination.index);
   bool ok = lanes.each([&](unsigned l) -> const char * {
+    if (const char *problem = lanes.flushed<Wide::F32>(value.at(l)))
+      return problem;
     Checked<u32> r = Convert(std::bit_cast<float>(value.at(l)), seed.at(l));
     out[l] = in.immediate & 8 ? r.value << 16 | (old[l] & 0xffff)
                               : r.value | (old[l] & 0xffff0000);

@@ -94,6 +94,23 @@ TEST(Scaled, WidensWithTheScaleMultipliedIn) {
   EXPECT_EQ(got[11], (bitsOf(24) & 0xffff0000) | bitsOf(-16) >> 16);
 }
 
+// Where MODE flushes f32 denormals everything else has its usual result.
+TEST(Scaled, DenormalsThatModeFlushesStop) {
+  const std::string flush =
+      "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0\n";
+  const std::string narrow =
+      flush +
+      "  v_mov_b32 v40, 0\n  v_cvt_scalef32_pk_fp8_f32 v40, v1, v1, v2\n";
+  const std::string wide = flush + "  v_cvt_scalef32_f32_fp8 v40, v1, v2\n";
+  // The e4m3 denormal 2^-9 is widened; times 2^-120 it is an f32 denormal.
+  EXPECT_EQ(runLanes(narrow, {{bitsOf(1.5f), bitsOf(1)}}, 1)[0][0], 0x3c3cu);
+  EXPECT_EQ(runLanes(wide, {{1, bitsOf(1)}}, 1)[0][0], bitsOf(0x1p-9f));
+  EXPECT_THAT(runLanesError(narrow, {{1, bitsOf(1)}}),
+              ::testing::HasSubstr("MODE flushes"));
+  EXPECT_THAT(runLanesError(wide, {{1, bitsOf(0x1p-120f)}}),
+              ::testing::HasSubstr("MODE flushes"));
+}
+
 TEST(Scaled, ThirtyTwoOfSixBits) {
   // Lane values i / 4 - 4 as f32 in v[1:32] come from constants; the six-bit
   // codes of e2m3 times 1/8 are their own magnitudes below 32.
