@@ -11,10 +11,16 @@ void InstructionDecoder::decodeScalarMemory() {
   if (op.dataRegisters == 0) // cache maintenance
     return;
   bool isBuffer = std::string_view(op.name).starts_with("s_buffer");
-  in.destination.kind = Operand::Kind::Sgpr;
-  in.destination.index = uint16_t(bits(w0, 6, 7));
-  if (in.destination.index + op.dataRegisters > kScalarRegisters)
-    fail("its destination passes the scalar registers");
+  // Table rows of stores and atomics name the data as source 2.
+  bool takesData = op.sources[2] != ValueType::None;
+  Operand &data = takesData ? in.source[2] : in.destination;
+  data.kind = Operand::Kind::Sgpr;
+  data.index = uint16_t(bits(w0, 6, 7));
+  if (data.index + op.dataRegisters > kScalarRegisters)
+    fail("its data passes the scalar registers");
+  in.returnsValue = op.resultRegisters && bits(w0, 16, 1); // GLC
+  if (takesData && in.returnsValue)
+    in.destination = data;
   in.source[0].kind = Operand::Kind::Sgpr;
   in.source[0].index = uint16_t(bits(w0, 0, 6) << 1);
   in.isBuffer = isBuffer;

@@ -129,12 +129,17 @@ private:
   void scalarMemory() {
     add(in.source[0], in.isBuffer ? 4 : 2);
     add(in.source[1], 1);
-    add(in.destination, op.dataRegisters, true);
+    const bool isAtomic = has("_atomic_");
+    add(in.source[2], op.dataRegisters);
+    add(in.destination, isAtomic ? op.resultRegisters : op.dataRegisters, true);
     out.countsLgkm = out.isUnordered = true;
-    if (name.starts_with("s_load") || name.starts_with("s_buffer_load")) {
-      out.space = Space::Scalar;
-      out.bytes = uint8_t(4 * op.dataRegisters);
-    }
+    if (!isAtomic && !has("_load_") && !has("_store_"))
+      return; // the clock
+    out.space = Space::Scalar;
+    out.bytes = uint8_t(4 * (isAtomic ? op.resultRegisters : op.dataRegisters));
+    out.access = isAtomic         ? AccessKind::Atomic
+                 : has("_store_") ? AccessKind::Store
+                                  : AccessKind::Load;
   }
 
   void matrix() {

@@ -28,7 +28,7 @@ struct Effects {
 
   Space space = Space::None;
   AccessKind access = AccessKind::Load;
-  /// Bytes of one access of a lane, or of a scalar load.
+  /// Bytes of one access of a lane, or of the wave.
   uint8_t bytes = 0;
   /// LDS instructions may access two places; offsets are bytes.
   uint8_t accesses = 1;

@@ -234,6 +234,7 @@ std::span<const Operation> scalarOperations();
 std::span<const Operation> scalarIndexOperations();
 std::span<const Operation> programOperations();
 std::span<const Operation> scalarMemoryOperations();
+std::span<const Operation> scalarStoreOperations();
 std::span<const Operation> vectorFloatOperations();
 std::span<const Operation> vectorHalfOperations();
 std::span<const Operation> vectorHalfFunctionOperations();

@@ -229,12 +229,15 @@ void Observer::scalarAccess(Wave &w, const Instruction &in, const Effects &e,
   if (!allocation)
     return;
   GlobalWatch::Problems problems;
-  global.access(*allocation, current->order, w.index, AccessKind::Load,
-                Scope::None, false, at, e.bytes, 0, problems);
+  global.access(*allocation, current->order, w.index, e.access, Scope::None,
+                in.returnsValue, at, e.bytes, 0, problems);
+  if (e.access == AccessKind::Atomic)
+    current->order.waves.advance(w.index);
   reportGlobal(w, in, problems);
   if (!profiles)
     return;
-  c.bytesLoaded += e.bytes;
+  c.bytesLoaded += e.access == AccessKind::Store ? 0 : e.bytes;
+  c.bytesStored += e.access == AccessKind::Load ? 0 : e.bytes;
   Touched touched = touchedBy(&at, 1, e.bytes);
   c.differentBytes += touched.bytes;
   c.lines64 += touched.lines64;

@@ -13,6 +13,7 @@ std::span<const OperationTable> operationTables() {
       {"Register indexing, quads and messages", scalarIndexOperations()},
       {"Program flow, waits and hardware registers", programOperations()},
       {"Scalar memory", scalarMemoryOperations()},
+      {"Scalar stores and atomics", scalarStoreOperations()},
       {"Vector f32 and f64", vectorFloatOperations()},
       {"Vector f16", vectorHalfOperations()},
       {"Vector f16 functions", vectorHalfFunctionOperations()},

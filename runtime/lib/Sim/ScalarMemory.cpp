@@ -21,11 +21,11 @@ bool scalarAddress(Wave &w, const Instruction &in, unsigned size,
     base &= (uint64_t(1) << 48) - 1;
     offset &= ~int64_t(3);
     if (offset < 0 || uint64_t(offset) + size > bytes) {
-      w.stop(in, "it reads " + std::to_string(size) + " bytes at offset " +
+      w.stop(in, "it reaches " + std::to_string(size) + " bytes at offset " +
                      std::to_string(offset) + " of a buffer of " +
                      std::to_string(bytes) +
-                     " bytes: what registers of dwords out of range become is "
-                     "not documented");
+                     " bytes: what becomes of dwords out of range is not "
+                     "documented");
       return false;
     }
   }

@@ -219,7 +219,7 @@ TEST(Buffer, ScalarLoads) {
   EXPECT_THAT(runWaveError(descriptor(0, 64) +
                                "  s_buffer_load_dword s24, s[20:23], 0x40\n",
                            iota(64), 64),
-              HasSubstr("reads 4 bytes at offset 64 of a buffer of 64 bytes"));
+              HasSubstr("reaches 4 bytes at offset 64 of a buffer of 64 bytes"));
 }
 
 // Compiled code, through clang's buffer builtins.

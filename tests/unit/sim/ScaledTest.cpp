@@ -106,9 +106,9 @@ TEST(Scaled, DenormalsThatModeFlushesStop) {
   EXPECT_EQ(runLanes(narrow, {{bitsOf(1.5f), bitsOf(1)}}, 1)[0][0], 0x3c3cu);
   EXPECT_EQ(runLanes(wide, {{1, bitsOf(1)}}, 1)[0][0], bitsOf(0x1p-9f));
   EXPECT_THAT(runLanesError(narrow, {{1, bitsOf(1)}}),
-              ::testing::HasSubstr("MODE flushes"));
+              HasSubstr("MODE flushes"));
   EXPECT_THAT(runLanesError(wide, {{1, bitsOf(0x1p-120f)}}),
-              ::testing::HasSubstr("MODE flushes"));
+              HasSubstr("MODE flushes"));
 }
 
 TEST(Scaled, ThirtyTwoOfSixBits) {
