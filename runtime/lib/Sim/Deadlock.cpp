@@ -43,17 +43,40 @@ private:
   std::vector<uint32_t> registers;
 };
 
+constexpr uint64_t kBufferBase = (uint64_t(1) << 48) - 1;
+
+/// Where a lane of a buffer access reaches, if that is within its range.
+uint64_t bufferAddress(const Wave &w, const Instruction &in, unsigned lane) {
+  const uint64_t descriptor = w.pair(in.source[2].index);
+  uint64_t at = (descriptor & kBufferBase) + uint64_t(int64_t(in.immediate)) +
+                readScalar32(w, in.scale[0]);
+  unsigned next = in.source[0].index;
+  auto take = [&] { return uint64_t(w.vgprs[next++ * kLanes + lane]); };
+  if (in.usesIndex)
+    at += take() * (descriptor >> 48 & 0x3fff);
+  if (in.usesOffset)
+    at += take();
+  const uint32_t last = w.sgpr[in.source[2].index + 3];
+  if (last >> 23 & 1) // ADD_TID_ENABLE: the stride has 18 bits
+    at += uint64_t(lane) *
+          ((descriptor >> 48 & 0x3fff) | (last >> 15 & 0xf) << 14);
+  return at;
+}
+
 /// The memory that an instruction is about to read, by its first active lane.
 void notePoll(Wave &w, const Instruction &in, Poll &poll) {
   uint64_t exec = w.exec();
   unsigned lane = exec ? unsigned(std::countr_zero(exec)) : 0;
   switch (in.kind) {
   case InstructionClass::ScalarMemory: {
+    std::string_view name = in.operation->name;
     if (in.source[0].kind != Operand::Kind::Sgpr ||
-        !std::string_view(in.operation->name).starts_with("s_load"))
+        (name.find("_load_") == name.npos &&
+         name.find("_atomic_") == name.npos))
       return;
-    uint64_t at =
-        readScalar64(w, in.source[0]) + uint64_t(int64_t(in.immediate));
+    uint64_t base = readScalar64(w, in.source[0]);
+    uint64_t at = (in.isBuffer ? base & kBufferBase : base) +
+                  uint64_t(int64_t(in.immediate));
     if (in.source[1].kind != Operand::Kind::None)
       at += readScalar32(w, in.source[1]);
     poll = {&in, at & ~uint64_t(3), 0, false, false};
@@ -62,6 +85,8 @@ void notePoll(Wave &w, const Instruction &in, Poll &poll) {
   case InstructionClass::VectorLoad:
   case InstructionClass::VectorAtomic: {
     std::string_view name = in.operation->name;
+    if (exec && in.isBuffer)
+      poll = {&in, bufferAddress(w, in, lane), lane, false, false};
     if (!exec || !(name.starts_with("flat_") || name.starts_with("global_")))
       return;
     LaneAddresses addresses;

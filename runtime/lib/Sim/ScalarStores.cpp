@@ -11,7 +11,7 @@
 namespace winnow::sim {
 namespace {
 
-/// Null after a stop.
+/// The bytes, or what an access outside of everything gets: null after a stop.
 uint8_t *place(Wave &w, const Instruction &in, unsigned size,
                const char *what) {
   uint64_t address;
@@ -19,11 +19,11 @@ uint8_t *place(Wave &w, const Instruction &in, unsigned size,
     return nullptr;
   if (uint8_t *bytes = w.memory.resolve(address, size))
     return bytes;
-  w.stop(in, std::string("scalar ") + what + " of " + std::to_string(size) +
-                 " bytes at " + hex(address) +
-                 " is outside every live allocation: " +
-                 w.memory.all().describeNear(address));
-  return nullptr;
+  return w.outside(in, outsideKind(w, address),
+                   std::string("scalar ") + what + " of " +
+                       std::to_string(size) + " bytes at " + hex(address) +
+                       " is outside every live allocation: " +
+                       w.memory.all().describeNear(address));
 }
 
 template <unsigned Dwords> void scalarStore(Wave &w, const Instruction &in) {
@@ -31,7 +31,8 @@ template <unsigned Dwords> void scalarStore(Wave &w, const Instruction &in) {
   if (!to)
     return;
   w.group->bytesStored += 4 * Dwords;
-  std::memcpy(to, &w.sgpr[in.source[2].index], 4 * Dwords);
+  changing(w, AccessKind::Store, to, 4 * Dwords,
+           [&] { std::memcpy(to, &w.sgpr[in.source[2].index], 4 * Dwords); });
 }
 
 template <typename T> T dataOf(const Wave &w, unsigned first) {
@@ -51,7 +52,9 @@ void apply(Wave &w, const Instruction &in,
                           std::to_string(sizeof(T)));
   w.group->bytesLoaded += sizeof(T);
   w.group->bytesStored += sizeof(T);
-  T old = change(at, w, in.source[2].index);
+  T old{};
+  changing(w, AccessKind::Atomic, at, sizeof(T),
+           [&] { old = change(at, w, in.source[2].index); });
   if (in.returnsValue)
     std::memcpy(&w.sgpr[in.destination.index], &old, sizeof(T));
 }

@@ -216,10 +216,11 @@ TEST(Buffer, ScalarLoads) {
   EXPECT_EQ(out[0], 51u);
   EXPECT_EQ(out[64], 52u);
   EXPECT_EQ(out[128], 52u);
-  EXPECT_THAT(runWaveError(descriptor(0, 64) +
-                               "  s_buffer_load_dword s24, s[20:23], 0x40\n",
-                           iota(64), 64),
-              HasSubstr("reaches 4 bytes at offset 64 of a buffer of 64 bytes"));
+  EXPECT_THAT(
+      runWaveError(descriptor(0, 64) +
+                       "  s_buffer_load_dword s24, s[20:23], 0x40\n",
+                   iota(64), 64),
+      HasSubstr("reaches 4 bytes at offset 64 of a buffer of 64 bytes"));
 }
 
 // Compiled code, through clang's buffer builtins.

@@ -140,5 +140,24 @@ TEST(ScalarStores, ChecksSeeThem) {
               HasSubstr("missing-wait"));
 }
 
+// Loops that poll memory in these ways wait for others.
+TEST(ScalarStores, PollingIsWaiting) {
+  const std::string polls[] = {
+      "  s_buffer_load_dword s12, s[20:23], 0x8\n",
+      "  s_mov_b32 s12, 0\n  s_buffer_atomic_or s12, s[20:23], 0x8 glc\n",
+      "  s_mov_b32 s12, 0\n  s_atomic_or s12, s[10:11], 0x8 glc\n",
+      "  buffer_load_dword v1, off, s[20:23], 0 offset:8\n"
+      "  s_waitcnt vmcnt(0)\n  v_readfirstlane_b32 s12, v1\n"};
+  for (const std::string &poll : polls)
+    EXPECT_THAT(runWaveError(descriptor(64) + "  s_mov_b32 s23, 0x20000\n" +
+                                 "again:\n" + poll +
+                                 "  s_waitcnt lgkmcnt(0)\n"
+                                 "  s_cmp_eq_u32 s12, 77\n"
+                                 "  s_cbranch_scc0 again\n",
+                             {0}, 64),
+                HasSubstr("deadlock: the wave spins on 0x"))
+        << poll;
+}
+
 } // namespace
 } // namespace winnow::sim::test
