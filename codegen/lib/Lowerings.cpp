@@ -80,8 +80,12 @@ contract::Contract winnow::loweringContract(func::FuncOp entry) {
   SmallVector<const Lowering *> all = loweringsOf(entry);
   if (all.size() == 1)
     if (const contract::Contract *whole =
-            contract::find(all.front()->contract.str()))
-      return *whole;
+            contract::find(all.front()->contract.str())) {
+      std::vector<std::string> operations;
+      for (KernelOp kernel : kernelsOf(entry))
+        llvm::append_range(operations, operationsOf(kernel));
+      return whole->about(operations);
+    }
   std::string name = "winnow", operations;
   std::vector<contract::Contract> parts;
   for (const Lowering *lowering : all)

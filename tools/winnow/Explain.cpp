@@ -4,6 +4,7 @@
 #include "Commands.h"
 
 #include "winnow/Codegen/Explain.h"
+#include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
 #include <CLI/CLI.hpp>
@@ -76,6 +77,9 @@ int explain(const ExplainOptions &options) {
       runtime::readFile(options.file, kMaxDescriptionBytes);
   if (!bytes)
     return reportDiagnostics(bytes.takeError());
+  if (runtime::looksLikeBundle(*bytes))
+    return report(Error{options.file + ": a bundle is lowered already; explain "
+                                       "takes a description"});
   Result<std::vector<EntryExplanation>> entries = explainDescription(
       {reinterpret_cast<const char *>(bytes->data()), bytes->size()},
       options.file, options.compile);

@@ -5,6 +5,8 @@
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
+#include <algorithm>
+
 using namespace winnow;
 using namespace winnow::tool;
 using Clock = std::chrono::steady_clock;
@@ -46,6 +48,14 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
     if (!bundle)
       return Error{path + ": " + bundle.message()};
     loaded.bundle = std::move(*bundle);
+    std::vector<runtime::Entry> &entries = loaded.bundle.entries;
+    auto front = entries.begin();
+    for (auto at = front; at != entries.end(); ++at)
+      if (at->lowering == prefer)
+        std::rotate(front++, at, at + 1);
+    if (!prefer.empty() && front == entries.begin())
+      return Error{path + ": the bundle has no entry with the lowering '" +
+                   prefer + "'"};
   } else {
     if (bytes->size() > kMaxDescriptionBytes)
       return Error{path + ": neither a bundle nor a description: " +

@@ -19,7 +19,8 @@ struct Loaded {
 
 /// Reads a file. A description is compiled to HIP for `arch`; the error is then
 /// every diagnostic, one a line, with file and position. `prefer` names a
-/// lowering to try before the others. With `orReference`, a description that no
+/// lowering to try before the others; in a bundle its entries come first, and
+/// there has to be one. With `orReference`, a description that no
 /// lowering takes is still loaded, for the reference.
 Result<Loaded> load(const std::string &path, const std::string &arch,
                     const std::string &prefer = "", bool orReference = false);

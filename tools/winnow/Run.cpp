@@ -52,6 +52,11 @@ public:
   explicit Runner(const RunOptions &options) : options(options) {}
 
   int run() {
+    if (options.device == "host" && (!options.observe.profile.empty() ||
+                                     options.observe.checksText != "off"))
+      return failed(Error{"--checks and --profile look into kernels, and "
+                          "--device host runs none"},
+                    kUsage);
     Result<Loaded> found = load(options.file, kArch, options.prefer,
                                 /*orReference=*/options.device == "host");
     if (!found)

@@ -38,8 +38,9 @@ llvm::SmallVector<KernelOp> kernelsOf(mlir::func::FuncOp entry);
 /// that scores with one and selects with the other.
 std::string loweringOf(mlir::func::FuncOp entry);
 
-/// What the lowering of a scheduled entry asks of a call: its contract; for a
-/// mixed one, what each lowering's contract asks of the operations that it got.
+/// What the lowering of a scheduled entry asks of a call: what its contract
+/// asks of the operations that the entry has; for a mixed one, what each
+/// lowering's contract asks of those that it got.
 contract::Contract loweringContract(mlir::func::FuncOp entry);
 
 /// The architectures that the source of a scheduled entry compiles for.
