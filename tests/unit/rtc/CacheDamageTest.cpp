@@ -6,6 +6,7 @@
 #include "CacheEntry.h"
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -135,6 +136,18 @@ TEST_F(CacheDamage, WhatIsNoFileAtAllIsAMiss) {
   ASSERT_EQ(::mkfifo(entry().c_str(), 0600), 0); // nobody may wait for it
   EXPECT_EQ(get(), CodeOrigin::Compiled);
   EXPECT_EQ(get(), CodeOrigin::Disk);
+}
+
+TEST_F(CacheDamage, AClockThatWasSetBackIsNoDamage) {
+  EXPECT_EQ(get(), CodeOrigin::Compiled);
+  for (time_t seconds : {time_t(0), std::time(nullptr) + 400000000}) {
+    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, entry().c_str(), times, 0), 0);
+    options.maxBytes = sizeOf(entry());
+    EXPECT_EQ(get(), CodeOrigin::Disk);
+    EXPECT_EQ(get(), CodeOrigin::Disk);
+  }
+  EXPECT_THAT(warnings, SizeIs(0));
 }
 
 TEST_F(CacheDamage, VerifySetsAsideWhatIsDamaged) {
