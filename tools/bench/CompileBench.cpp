@@ -12,6 +12,7 @@
 #include <string>
 
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +36,36 @@ WorkerOptions workers() {
   return options;
 }
 
+/// Milliseconds that the cores worked for the processes that this one started
+/// and that have ended: on a busy machine, what the wall clock would show on an
+/// idle one, or a little more.
+double workedForChildren() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  auto milliseconds = [](const timeval &time) {
+    return static_cast<double>(time.tv_sec) * 1e3 +
+           static_cast<double>(time.tv_usec) / 1e3;
+  };
+  return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+}
+
+/// Adds a counter with that time for each iteration of its life.
+class CountWork {
+public:
+  explicit CountWork(benchmark::State &state)
+      : state(state), before(workedForChildren()) {}
+  ~CountWork() {
+    state.counters["worked_ms"] = benchmark::Counter(
+        workedForChildren() - before, benchmark::Counter::kAvgIterations);
+  }
+  CountWork(const CountWork &) = delete;
+  CountWork &operator=(const CountWork &) = delete;
+
+private:
+  benchmark::State &state;
+  const double before;
+};
+
 /// As in a process that has nothing: the compiler is asked who it is, and then
 /// to compile.
 void compileCold(benchmark::State &state,
@@ -43,6 +74,7 @@ void compileCold(benchmark::State &state,
   Result<Bundle> bundle = decodeProgram();
   if (!bundle)
     return state.SkipWithError(bundle.message().c_str());
+  const CountWork work(state);
   for (auto _ : state) {
     std::unique_ptr<KernelCompiler> compiler = make(options);
     Result<std::string> identity = compiler->identity();
@@ -58,6 +90,25 @@ void compileColdWithClang(benchmark::State &state) {
   compileCold(state, makeClangCompiler, workers());
 }
 BENCHMARK(compileColdWithClang)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// By a worker that was started ahead and has loaded its libraries.
+void compileByAWaitingWorker(benchmark::State &state) {
+  Result<Bundle> bundle = decodeProgram();
+  if (!bundle)
+    return state.SkipWithError(bundle.message().c_str());
+  std::unique_ptr<KernelCompiler> compiler = makeClangCompiler(workers());
+  for (auto _ : state) {
+    state.PauseTiming();
+    compiler->prepare();
+    ::usleep(200000);
+    state.ResumeTiming();
+    if (!compiler->compile({&bundle->sources.front(), "gfx950"}))
+      return state.SkipWithError("the compilation failed");
+  }
+}
+BENCHMARK(compileByAWaitingWorker)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 void compileColdWithHiprtc(benchmark::State &state) {
   WorkerOptions options = workers();
@@ -115,6 +166,7 @@ void firstCodeOfAFreshProcess(benchmark::State &state) {
   const char *const arguments[] = {program.c_str(), bundle.c_str(),
                                    warm.options.folder.c_str(), worker.c_str(),
                                    nullptr};
+  const CountWork work(state);
   for (auto _ : state) {
     pid_t child = -1;
     int status = -1;

@@ -178,6 +178,10 @@ Result<std::vector<Job>> jobsOf(const runtime::Bundle &bundle,
 }
 
 int build(const BuildOptions &options) {
+  Result<Compiler> compiler = Compiler::make(options.compiler);
+  if (!compiler)
+    return report(compiler.takeError());
+  compiler->prepare();
   Result<Loaded> loaded = loadAll(options);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
@@ -196,9 +200,6 @@ int build(const BuildOptions &options) {
   Result<std::vector<Job>> jobs = jobsOf(bundle, options);
   if (!jobs)
     return report(jobs.takeError());
-  Result<Compiler> compiler = Compiler::make(options.compiler);
-  if (!compiler)
-    return report(compiler.takeError());
   compileAll(bundle, *jobs, *compiler);
   // Those that were never begun have no text.
   for (const Job &job : *jobs)

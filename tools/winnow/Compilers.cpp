@@ -58,6 +58,12 @@ Result<Compiler> Compiler::make(const CompilerOptions &options) {
   return made;
 }
 
+void Compiler::prepare() const {
+  // Of a cache nobody knows before it is asked.
+  if (compiler && !cache)
+    compiler->prepare();
+}
+
 Result<runtime::CachedCode> Compiler::compile(const runtime::Source &source,
                                               const std::string &arch) {
   if (cache)

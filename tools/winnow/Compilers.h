@@ -34,6 +34,10 @@ public:
   Result<runtime::CachedCode> compile(const runtime::Source &source,
                                       const std::string &arch);
 
+  /// There will be something to compile: it gets ready beside whatever comes
+  /// before.
+  void prepare() const;
+
 private:
   std::optional<std::string> driver;
   std::unique_ptr<runtime::KernelCompiler> compiler;

@@ -66,6 +66,7 @@ public:
     clang->forgetIdentity();
     hiprtc->forgetIdentity();
   }
+  void prepare() override { clang->prepare(); }
   void release() override {
     clang->release();
     hiprtc->release();

@@ -83,6 +83,22 @@ public:
       memoFor(*command).forget();
   }
 
+  void prepare() override {
+    {
+      std::lock_guard lock(mutex);
+      if (spare)
+        return;
+    }
+    Result<WorkerCommand> command = commandLine();
+    if (!command)
+      return; // who compiles is told
+    Result<std::unique_ptr<Worker>> worker = Worker::start(*command);
+    std::unique_ptr<Worker> late;
+    std::lock_guard lock(mutex);
+    if (worker)
+      (spare ? late : spare) = std::move(*worker);
+  }
+
   void release() override {
     std::unique_ptr<Worker> idle;
     std::lock_guard lock(mutex);
@@ -202,7 +218,7 @@ private:
 
   Result<std::string> ask(const WorkerCommand &command,
                           const IdentityMemo &memo) {
-    Result<std::unique_ptr<Worker>> worker = Worker::start(command);
+    Result<std::unique_ptr<Worker>> worker = takeWorker();
     if (!worker)
       return worker.takeError();
     Result<worker::Message> answer =
@@ -226,7 +242,8 @@ private:
     memo.remember(answer->fields[0], files);
     // Most who ask compile next.
     std::lock_guard lock(mutex);
-    spare = std::move(*worker);
+    if (!spare)
+      spare = std::move(*worker);
     return answer->fields[0];
   }
 

@@ -211,6 +211,38 @@ TEST_F(WorkerProcess, NothingOutlivesTheProcessThatAsked) {
   }
 }
 
+TEST_F(WorkerProcess, OneThatWaitsIsUsedOnceAndLetGo) {
+  WorkerOptions options = fake();
+  options.worker = script("echo >> " + path("starts") + "\nexec " +
+                          WINNOW_RTC_WORKER + " \"$@\"\n");
+  auto compiler = makeHiprtcCompiler(options);
+  const Source text = source("one");
+  auto starts = [&](size_t count) {
+    EXPECT_TRUE(eventually([&] { return sizeOf(path("starts")) == count; }))
+        << sizeOf(path("starts"));
+  };
+  compiler->prepare();
+  compiler->prepare();
+  starts(1);
+  EXPECT_TRUE(compiler->compile({&text, "gfx950"}));
+  starts(1);
+  EXPECT_TRUE(compiler->compile({&text, "gfx950"}));
+  starts(2);
+  EXPECT_TRUE(compiler->identity());
+  starts(3);
+  EXPECT_TRUE(compiler->compile({&text, "gfx950"}));
+  starts(3);
+  compiler->prepare();
+  starts(4);
+  EXPECT_TRUE(eventually([&] { return namesIn(path("tmp")).size() == 1; }));
+  compiler->release();
+  EXPECT_THAT(namesIn(path("tmp")), testing::IsEmpty());
+  compiler->prepare();
+  starts(5);
+  compiler.reset(); // with one waiting
+  EXPECT_THAT(namesIn(path("tmp")), testing::IsEmpty());
+}
+
 TEST_F(WorkerProcess, WhatDeadWorkersLeftIsSweptUp) {
   const std::string left = path("tmp/winnow-rtc-0123456789abcdef");
   ASSERT_TRUE(makeFolders(left + "/comgr-1/input"));

@@ -48,8 +48,12 @@ public:
   /// Drops what `identity` remembers: the compiler was seen to be another one.
   virtual void forgetIdentity() {}
 
-  /// Ends a worker that waits to compile: `identity` leaves one, for most who
-  /// ask compile next.
+  /// Starts a worker that loads its compiler and waits, and returns at once:
+  /// for who knows that there will be something to compile.
+  virtual void prepare() {}
+
+  /// Ends a worker that waits to compile: `prepare` leaves one, and `identity`,
+  /// since most who ask compile next.
   virtual void release() {}
 };
 
