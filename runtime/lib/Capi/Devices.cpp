@@ -65,11 +65,10 @@ winnow_status winnow_device_open(winnow_runtime *runtime, const char *name,
                                                  ", because of " + reason);
     auto object = std::make_unique<DeviceObject>();
     object->device = runtime::OpenedDevice::make(std::move(*opened));
-    const uint64_t handle = handles().add(Kind::Device, object.get());
+    const uint64_t handle = addOwned(Kind::Device, object);
     if (handle == 0)
       return fail(WINNOW_ERROR_MEMORY, "too many handles are alive");
-    (void)object.release(); // winnow_device_release has it now
-    *to = reinterpret_cast<winnow_device *>(handle);
+    *to = opaque<winnow_device>(handle);
     return WINNOW_OK;
   });
 }

@@ -57,6 +57,24 @@ private:
 
 HandleTable &handles();
 
+/// A handle as the C interface passes it around. Nobody follows it: it is no
+/// address.
+template <typename Opaque> Opaque *opaque(uint64_t handle) {
+  return reinterpret_cast<Opaque *>(
+      handle); // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Gives an object to the table, whose caller has to remove it; 0, and the
+/// object stays, where the table is full.
+template <typename Object>
+uint64_t addOwned(Kind kind, std::unique_ptr<Object> &object) {
+  const uint64_t handle = handles().add(kind, object.get());
+  if (handle == 0)
+    return 0;
+  [[maybe_unused]] const Object *given = object.release();
+  return handle;
+}
+
 } // namespace winnow::capi
 
 #endif // WINNOW_LIB_CAPI_HANDLES_H

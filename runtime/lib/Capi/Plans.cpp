@@ -203,7 +203,7 @@ winnow_status winnow_plan_get(winnow_runtime *runtime, winnow_bundle *bundle,
       return fail(kind, plan.message());
     if ((*plan)->handle == 0)
       return fail(WINNOW_ERROR_MEMORY, "too many handles are alive");
-    *to = reinterpret_cast<const winnow_plan *>((*plan)->handle);
+    *to = opaque<const winnow_plan>((*plan)->handle);
     return WINNOW_OK;
   });
 }

@@ -10,7 +10,6 @@
 
 using namespace winnow;
 using namespace winnow::capi;
-using runtime::ErrorKind;
 
 namespace {
 
@@ -137,11 +136,10 @@ winnow_status create(const winnow_runtime_options &options,
   };
   object->dispatcher =
       std::make_unique<runtime::Dispatcher>(std::move(dispatcher));
-  const uint64_t handle = handles().add(Kind::Runtime, object.get());
+  const uint64_t handle = addOwned(Kind::Runtime, object);
   if (handle == 0)
     return fail(WINNOW_ERROR_MEMORY, "too many handles are alive");
-  (void)object.release(); // winnow_runtime_release has it now
-  *to = reinterpret_cast<winnow_runtime *>(handle);
+  *to = opaque<winnow_runtime>(handle);
   return WINNOW_OK;
 }
 
@@ -154,11 +152,10 @@ winnow_status open(Result<runtime::Bundle> bundle, winnow_bundle **to) {
         object->entries.end())
       object->entries.push_back(entry.name);
   object->bundle = runtime::LoadedBundle::make(std::move(*bundle));
-  const uint64_t handle = handles().add(Kind::Bundle, object.get());
+  const uint64_t handle = addOwned(Kind::Bundle, object);
   if (handle == 0)
     return fail(WINNOW_ERROR_MEMORY, "too many handles are alive");
-  (void)object.release();
-  *to = reinterpret_cast<winnow_bundle *>(handle);
+  *to = opaque<winnow_bundle>(handle);
   return WINNOW_OK;
 }
 

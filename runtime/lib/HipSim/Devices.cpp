@@ -181,6 +181,7 @@ WINNOW_HIP_EXPORT int hipMalloc(void **to, size_t bytes) {
                     all.device(currentDevice).alloc(bytes, "hipMalloc");
                 if (!made)
                   return hip::OutOfMemory;
+                // NOLINTNEXTLINE(performance-no-int-to-ptr)
                 *to = reinterpret_cast<void *>(*made);
                 return hip::Success;
               });

@@ -51,6 +51,7 @@ public:
 
 private:
   static void *memory(const runtime::TensorView &tensor) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<void *>(tensor.address);
   }
 

@@ -375,6 +375,7 @@ Dispatcher::Impl::resolve(const std::shared_ptr<const LoadedBundle> &bundle,
       if (!plan)
         continue;
       std::vector<std::string> better;
+      better.reserve(i);
       for (size_t j = 0; j < i; ++j)
         better.push_back(met[j]->lowering);
       const Plan *served = serve(std::move(*plan), better);

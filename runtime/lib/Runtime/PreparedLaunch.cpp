@@ -86,7 +86,7 @@ bool PreparedLaunch::evaluate(const Formula &formula, const int64_t *values,
     return true;
   }
   // An expression of depth d never holds more than d + 1 operands.
-  int64_t stack[kMaxExpressionDepth + 2];
+  int64_t stack[kMaxExpressionDepth + 2] = {};
   int top = 0;
   for (uint32_t i = 0; i < formula.count; ++i) {
     const Operation &operation = operations[formula.first + i];
