@@ -121,17 +121,20 @@ CacheFolder CacheFolder::openShipped(const std::string &path) {
 }
 
 Result<CacheFolder> CacheFolder::openOwn(const std::string &path) {
+  std::string at = path; // the folder that a problem is with
   auto problem = [&](const std::string &what) {
-    return Error{"cache folder '" + path + "': " + what};
+    return Error{"cache folder '" + at + "': " + what};
   };
   CacheFolder folder(path, true);
   if (path.empty())
-    return problem("it has no name: neither XDG_CACHE_HOME nor HOME is set");
+    return problem("it has no name: neither XDG_CACHE_HOME nor HOME is an "
+                   "absolute path");
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty() && ::access(path.c_str(), F_OK) != 0)
     if (Status made = makeFolders(parent.string()); !made)
       return problem(made.message());
   for (const std::string &each : {path, folder.entries()}) {
+    at = each;
     if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST)
       // A read-only folder may hold entries, and one without any is empty.
       if (each == path)

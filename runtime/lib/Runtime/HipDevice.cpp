@@ -132,7 +132,7 @@ public:
                      : isToHost                           ? hip::DeviceToHost
                                                           : hip::DeviceToDevice;
     const std::string what = "copying " + std::to_string(bytes) + " bytes " +
-                             (isToHost ? "from" : "to");
+                             (isToHost ? "from" : "to") + " memory";
     if (Status status = on("hipMemcpyAsync", what,
                            [&] {
                              return library->MemcpyAsync(to, from, bytes, kind,
