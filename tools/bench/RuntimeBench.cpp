@@ -64,6 +64,7 @@ struct Call {
                    const int64_t *shape, const int64_t *strides = nullptr) {
       tensors.push_back(
           {named ? name : nullptr,
+           // NOLINTNEXTLINE(performance-no-int-to-ptr)
            reinterpret_cast<void *>(0x7e1000000000 +
                                     (tensors.size() + 1) * 0x10000000),
            dtype, rank, shape, strides});
@@ -140,7 +141,7 @@ void librarySize(benchmark::State &state) {
   const std::string stripped = "winnow_bench_stripped.so";
   const std::string command =
       "strip -o " + stripped + " " + std::string(WINNOW_SHARED);
-  if (std::system(command.c_str()) != 0)
+  if (std::system(command.c_str()) != 0) // NOLINT: names of our own
     return state.SkipWithError("strip failed");
   state.counters["stripped_bytes"] =
       double(std::filesystem::file_size(stripped, error));

@@ -218,6 +218,7 @@ TEST_F(ApiTest, KeepsPlansWhenBundleAndDeviceAreReleased) {
 
 TEST_F(ApiTest, RefusesBadHandles) {
   const winnow_plan *found = plan();
+  // NOLINTBEGIN(performance-no-int-to-ptr): that is the point
   void *garbage[] = {nullptr,
                      reinterpret_cast<void *>(1),
                      &options,
@@ -225,6 +226,7 @@ TEST_F(ApiTest, RefusesBadHandles) {
                      const_cast<winnow_plan *>(found),
                      reinterpret_cast<void *>(~uint64_t(0)),
                      reinterpret_cast<void *>(uint64_t(3) << 56 | 77)};
+  // NOLINTEND(performance-no-int-to-ptr)
   uint64_t bytes = 0;
   for (void *handle : garbage) {
     if (handle != found)

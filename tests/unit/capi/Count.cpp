@@ -31,10 +31,12 @@ uint64_t winnow::test::locksOfThisThread() { return locks; }
 #if WINNOW_COUNTS
 // glibc's own names for what these replace.
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier)
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void *malloc(size_t bytes) {
   ++allocations;

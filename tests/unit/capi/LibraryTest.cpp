@@ -91,8 +91,7 @@ TEST(Library, LetsOutTheCInterfaceAlone) {
   std::ifstream header(WINNOW_HEADER);
   std::stringstream text;
   text << header.rdbuf();
-  std::string word;
-  std::string all = text.str();
+  const std::string all = text.str();
   size_t declared = 0;
   for (size_t at = all.find("WINNOW_API "); at != std::string::npos;
        at = all.find("WINNOW_API ", at + 1)) {
