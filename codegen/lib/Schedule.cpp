@@ -84,8 +84,13 @@ SelectSchedule scheduleSelect(Description &description) {
   int64_t waves = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(places, kWaveLanes * wantedSlots)), 1,
       mostWaves);
-  return {waves,
-          static_cast<int64_t>(llvm::divideCeil(places, waves * kWaveLanes))};
+  auto slots =
+      static_cast<int64_t>(llvm::divideCeil(places, waves * kWaveLanes));
+  // A group of one slot after whole ones: clang 22 keeps a merge's candidates
+  // in local memory then, 24 KiB of it, and not in registers.
+  if (merges && slots > wantedSlots)
+    slots = llvm::alignTo(slots, 4);
+  return {waves, slots};
 }
 
 /// Sets `slot` to `op`; an error if there was one already.

@@ -210,6 +210,33 @@ TEST(Launch, KeepsScratchOfEachLane) {
   }
 }
 
+// The words that clang reads for the sizes of a workgroup: it takes the third
+// for 32 bits, as what is reserved beside it has to be 0.
+TEST(Launch, DispatchPacketSaysTheSizesAndNothingElse) {
+  auto object = load(compileHip(R"(
+    KERNEL packet(u32 *out) {
+      auto words = (const __attribute__((address_space(4))) u32 *)
+          __builtin_amdgcn_dispatch_ptr();
+      if (TX == 0 && BX == 0)
+        for (int i = 0; i < 16; ++i) out[i] = words[i];
+    })"));
+  Device device;
+  uint64_t out = upload(device, std::vector<uint32_t>(16, 7), "out");
+  Arguments arguments;
+  arguments.add(out);
+  auto stats =
+      device.launch(object, "packet", {3, 2, 5}, {64, 2, 4}, arguments.bytes);
+  ASSERT_TRUE(stats) << stats.message();
+  auto got = download<uint32_t>(device, out, 16);
+  EXPECT_EQ(got[1], 64u | 2u << 16);
+  EXPECT_EQ(got[2], 4u);
+  EXPECT_EQ(got[3], 192u);
+  EXPECT_EQ(got[4], 4u);
+  EXPECT_EQ(got[5], 20u);
+  for (int word : {12, 13}) // reserved
+    EXPECT_EQ(got[word], 0u) << word;
+}
+
 TEST(Launch, CallsFunctionsAndReadsConstants) {
   auto object = load(compileHip(R"(
     __attribute__((constant)) int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
