@@ -4,6 +4,7 @@
 #include "Verify.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -68,7 +69,7 @@ std::optional<Failure> checkLowering(const Shape &shape,
       wanted(shape.scoreLowering, mfmaScores(shape));
   const std::string selectsWanted =
       wanted(shape.selectLowering, mfmaSelects(shape));
-  if (scores == scoresWanted && selects == selectsWanted)
+  if ((scores == scoresWanted || shape.merges) && selects == selectsWanted)
     return std::nullopt;
   return Failure{"lowering",
                  fmt::format("scored by {} and selected by {}, wanted {} and "
@@ -96,6 +97,45 @@ wrong(const char *stage, const std::optional<reference::Comparison> &found) {
   if (!found || found->ok())
     return std::nullopt;
   return Failure{stage, found->text()};
+}
+
+/// What a rank handed on, bit for bit what follows from the scores that it was
+/// given.
+reference::Comparison compareCandidates(const tool::Call &after) {
+  const tool::Indexer &indexer = *after.indexer;
+  const reference::Rows rows = after.rows();
+  const auto scores = after.workspace[indexer.scores].as<float, 3>();
+  const auto ids = after.arguments[indexer.candidateIds].as<int32_t, 3>();
+  const auto best = after.arguments[indexer.candidateScores].as<float, 3>();
+  const std::array<int64_t, 3> extents{indexer.heads, rows.rows(),
+                                       indexer.keep};
+  std::vector<int32_t> kept(indexer.heads * rows.rows() * indexer.keep);
+  std::vector<int32_t> wantedIds(kept.size());
+  std::vector<float> wantedBest(kept.size());
+  reference::Comparison comparison;
+  reference::Problem problem =
+      reference::topk(rows, scores, indexer.topk, {kept.data(), extents});
+  if (!problem)
+    problem = reference::storeCandidates(rows, scores, {kept.data(), extents},
+                                         {wantedIds.data(), extents},
+                                         {wantedBest.data(), extents});
+  if (problem)
+    comparison.add(
+        {"candidates", *problem, "scores that can be selected from"});
+  size_t i = 0;
+  for (int64_t h = 0; h < extents[0]; ++h)
+    for (int64_t n = 0; n < extents[1]; ++n)
+      for (int64_t k = 0; k < extents[2]; ++k, ++i) {
+        ++comparison.checked;
+        const auto got = std::bit_cast<uint32_t>(best(h, n, k));
+        const auto wanted = std::bit_cast<uint32_t>(wantedBest[i]);
+        if (ids(h, n, k) != wantedIds[i] || got != wanted)
+          comparison.add(
+              {fmt::format("candidate [{}, {}, {}]", h, n, k),
+               fmt::format("block {} with score {:#x}", ids(h, n, k), got),
+               fmt::format("block {} with score {:#x}", wantedIds[i], wanted)});
+      }
+  return comparison;
 }
 
 /// All that a verdict has; of given scores, what follows from them.
@@ -127,6 +167,10 @@ std::optional<Failure> judge(const tool::Call &before, const tool::Call &after,
   } else if (auto failure = wrong("candidates", verdict->candidates)) {
     return failure;
   }
+  if (scoresGiven && indexer.candidateIds >= 0)
+    verdict->candidates = compareCandidates(after);
+  if (auto failure = wrong("candidates", verdict->candidates))
+    return failure;
   if (auto failure = wrong("selection", verdict->selection))
     return failure;
   return wrong("pages", verdict->pages);

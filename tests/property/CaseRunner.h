@@ -8,6 +8,7 @@
 #include "RandomInputs.h"
 #include "Refusals.h"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>

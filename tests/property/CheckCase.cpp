@@ -2,6 +2,7 @@
 #include "CheckCase.h"
 
 #include <fmt/format.h>
+#include <set>
 
 using namespace winnow;
 using namespace winnow::test;
@@ -33,9 +34,13 @@ test::checkCase(uint64_t seed, const CheckOptions &options, Tally &tally) {
   CaseRunner runner(options.plant);
   auto stopped = [&] { return options.stopped && options.stopped(); };
   tally.addCase();
+  std::set<const Kernels *> run;
   for (const Shape &shape : made.variants) {
     const Compiled &compiled = runner.compile(shape);
     tally.addDescription(shape, compiled);
+    // The generic lowering may be the best there is: it ran already.
+    if (compiled.kernels && !run.insert(compiled.kernels.get()).second)
+      continue;
     for (const Inputs &inputs : made.inputs) {
       if (stopped())
         return std::nullopt;
@@ -57,7 +62,6 @@ test::checkCase(uint64_t seed, const CheckOptions &options, Tally &tally) {
       report.minimised = minimise(report.found, fails, options.attempts);
       return report;
     }
-    // The generic lowering may be what the best is: no need to run it twice.
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include "CheckCase.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>

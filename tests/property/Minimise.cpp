@@ -124,6 +124,17 @@ void addOptions(std::vector<Step> &steps) {
       return become(trial.shape.stores, false);
     return false;
   });
+  steps.push_back([](Trial &trial) {
+    Shape &shape = trial.shape;
+    return shape.stores && !shape.merges && become(shape.exchanges, false);
+  });
+  steps.push_back([](Trial &trial) {
+    Shape &shape = trial.shape;
+    if (!shape.exchanges || (!shape.stores && !shape.remaps))
+      return false;
+    shape.stores = shape.remaps = false;
+    return true;
+  });
   for (auto field : {&Shape::strided, &Shape::tieLowest, &Shape::ascending,
                      &Shape::tokenMajor, &Shape::dense, &Shape::attention,
                      &Shape::inPlace, &Shape::exchanges})
@@ -146,6 +157,16 @@ void addOptions(std::vector<Step> &steps) {
   auto smaller = [&](int64_t Shape::*field, int64_t least) {
     addSmaller(steps, field, least);
   };
+  smaller(&Shape::rankKeep, 0);
+  steps.push_back([](Trial &trial) {
+    return trial.shape.merges != 0 && become(trial.shape.merges, int64_t(1));
+  });
+  steps.push_back([](Trial &trial) {
+    if (trial.shape.merges < 2)
+      return false;
+    --trial.shape.merges;
+    return true;
+  });
   smaller(&Shape::world, 1);
   smaller(&Shape::rank, 0);
   smaller(&Shape::initBlocks, 0);

@@ -30,8 +30,9 @@ public:
     else
       anything(shape);
     selection(shape);
+    ranks(shape);
     bounds(shape);
-    if (!shape.selects || random.chance(20))
+    if (!shape.selects || (random.chance(20) && !shape.merges))
       steps(shape);
     entry(shape);
     mend(shape);
@@ -42,7 +43,7 @@ public:
   std::vector<Shape> variants(const Shape &shape) {
     std::vector<Shape> all(2, shape);
     all[1].prefer = "generic";
-    if (!shape.selects || !random.chance(30))
+    if (!shape.selects || shape.merges || !random.chance(30))
       return all;
     all.push_back(shape);
     const bool scoring = random.chance(50);
@@ -137,6 +138,23 @@ private:
     shape.pagePad = random.chance(70) ? 0 : -1;
   }
 
+  /// What ranks hand on to each other, and what they make of it.
+  void ranks(Shape &shape) {
+    if (!shape.selects)
+      return;
+    if (random.chance(8)) {
+      shape.merges = random.chance(15) ? -1 : random.between(1, 8);
+      if (random.chance(10))
+        shape.merges = random.between(9, 200);
+      if (random.chance(40))
+        shape.rankKeep = shape.keep + random.between(1, 40);
+      return;
+    }
+    shape.exchanges = random.chance(shape.world > 1 ? 70 : 5);
+    if (shape.exchanges && random.chance(70))
+      shape.stores = shape.remaps = false;
+  }
+
   void bounds(Shape &shape) {
     const int64_t longest = shape.blockSize * random.between(1, 200);
     shape.maxSeqLen =
@@ -220,6 +238,9 @@ private:
       const int64_t tokens =
           std::clamp<int64_t>(lengths.tokens[i], 0, shape.maxSeqLen);
       // A token that few rows see has to be made all the same.
+      if (shape.merges) // the places of its rows, each of some work
+        return rowsOf(i) * shape.heads * std::abs(shape.merges) *
+               std::max(shape.rankKeep, shape.keep) * 100;
       return (rowsOf(i) * shape.heads + 4) * tokens * shape.headDim;
     };
     while (shape.selects) {
@@ -233,9 +254,15 @@ private:
         if (rowsOf(i) > rowsOf(mostRows))
           mostRows = i;
       }
-      if (rows * shape.heads * shape.maxBlocks() > kScores &&
+      if ((rows * shape.heads * shape.maxBlocks() > kScores ||
+           (shape.merges && sum > kProducts)) &&
           !lengths.newTokens.empty() && lengths.newTokens[mostRows] > 1)
         lengths.newTokens[mostRows] /= 2;
+      else if (shape.merges && sum > kProducts && lengths.tokens.size() > 1)
+        lengths.tokens.pop_back(),
+            lengths.newTokens.empty() ? void() : lengths.newTokens.pop_back();
+      else if (shape.merges)
+        return;
       else if (sum > kProducts)
         lengths.tokens[largest] =
             std::min<int32_t>(lengths.tokens[largest],
@@ -279,8 +306,18 @@ void test::mend(Shape &shape) {
   if (!shape.selects && !shape.rebaseTable && !shape.rebaseSlots &&
       shape.newKeys.empty())
     shape.rebaseTable = 2;
-  if (!shape.stores)
+  if (shape.merges) {
+    // Descriptions of merges say nothing of these.
+    shape.exchanges = shape.dense = shape.attention = false;
+    shape.contract.clear();
+    shape.newKeys.clear();
+    shape.maxPages = shape.rebaseTable = shape.rebaseSlots = 0;
+    shape.tableSides = shape.world = 1;
+  }
+  if (!shape.stores && !shape.exchanges)
     shape.remaps = true;
+  if (shape.rankKeep)
+    shape.rankKeep = std::max(shape.rankKeep, shape.keep);
   // Numbers of scaled tables and slots are the dialect's own business.
   int64_t factor = 1;
   const int64_t sides =

@@ -161,6 +161,69 @@ private:
   tool::HostTensor &query, &keys;
 };
 
+float bits(uint64_t code) {
+  return std::bit_cast<float>(static_cast<uint32_t>(code));
+}
+
+/// Scores of a kind; not Computed.
+class ScoreMaker {
+public:
+  ScoreMaker(Scores kind, Random &random)
+      : kind(kind), one(random.pick({0.0f, -0.0f, -3.5f, bits(0x7f800000),
+                                     bits(0xff800000), bits(0x7fc00000)})) {}
+
+  float operator()(int64_t block, Random &random) const {
+    switch (kind) {
+    case Scores::Computed:
+      break;
+    case Scores::Specials:
+      return random.pick({0.0f, -0.0f, 1.0f, -1.0f, 1e29f, 1e30f,
+                          bits(0x7f800000), bits(0xff800000), bits(0x7fc00000),
+                          bits(0xffc00000), bits(0x7f800001), bits(0xffffffff),
+                          bits(1), bits(0x80000001),
+                          std::numeric_limits<float>::max(),
+                          std::numeric_limits<float>::lowest()});
+    case Scores::Ties:
+      return static_cast<float>(random.between(-1, 1));
+    case Scores::Bits:
+      return bits(random.next());
+    case Scores::LastBits:
+      return bits(0x41200000 + random.next() % 200);
+    case Scores::Ascending:
+      return static_cast<float>(block);
+    case Scores::Descending:
+      return -static_cast<float>(block);
+    case Scores::AllEqual:
+      break;
+    }
+    return one;
+  }
+
+private:
+  Scores kind;
+  float one;
+};
+
+/// Makes candidates of ranks rare: scores of the kind, and, where blocks may be
+/// unmapped, numbers that are none or lie past every reach.
+void plantCandidates(tool::Call &call, const Inputs &inputs, Random &random) {
+  auto ids = call.arguments[call.indexer->rankIds].as<int32_t, 4>();
+  auto best = call.arguments[call.indexer->rankScores].as<float, 4>();
+  const ScoreMaker maker(inputs.scores, random);
+  const auto past = static_cast<int32_t>(call.indexer->maxBlocks);
+  for (int64_t rank = 0; rank < ids.extents[0]; ++rank)
+    for (int64_t head = 0; head < ids.extents[1]; ++head)
+      for (int64_t row = 0; row < ids.extents[2]; ++row)
+        for (int64_t place = 0; place < ids.extents[3]; ++place) {
+          if (inputs.scores != Scores::Computed)
+            best(rank, head, row, place) =
+                maker(ids(rank, head, row, place), random);
+          if (random.chance(inputs.unmapped))
+            ids(rank, head, row, place) =
+                random.pick({-1, INT32_MIN, past, INT32_MAX});
+        }
+}
+
 } // namespace
 
 Result<tool::Call> test::makeCall(const tool::Indexer &indexer,
@@ -184,15 +247,17 @@ Result<tool::Call> test::makeCall(const tool::Indexer &indexer,
         static_cast<int32_t>(std::min<int64_t>(inputs.lengths.tokens[i], end));
   Random random(inputs.seed ^ 0x696e70757473u); // "inputs"
   const reference::Rows rows = call->rows();
-  // Values first: what is unmapped has none.
-  Filler(*call, inputs, random).run();
-  tool::HostTensor &index =
-      call->arguments[indexer.sourceOf(indexer.indexTable)];
-  if (inputs.sharedPages)
-    sharePages(index, rows, random);
-  if (inputs.unmapped == 0)
-    return call;
-  unmap(index, rows, inputs.unmapped, random);
+  if (indexer.merges()) {
+    plantCandidates(*call, inputs, random);
+  } else {
+    // Values first: what is unmapped has none.
+    Filler(*call, inputs, random).run();
+    tool::HostTensor &index =
+        call->arguments[indexer.sourceOf(indexer.indexTable)];
+    if (inputs.sharedPages)
+      sharePages(index, rows, random);
+    unmap(index, rows, inputs.unmapped, random);
+  }
   if (indexer.remap)
     unmap(call->arguments[indexer.sourceOf(indexer.attnTable)], rows,
           inputs.unmapped, random);
@@ -221,46 +286,11 @@ tool::Call test::deviceCall(const tool::Call &call, const Inputs &inputs) {
 
 void test::fillScores(tool::Call &call, const Inputs &inputs) {
   Random random(inputs.seed ^ 0x73636f726573u); // "scores"
+  const ScoreMaker maker(inputs.scores, random);
   const reference::Rows rows = call.rows();
   auto scores = call.workspace[call.indexer->scores].as<float, 3>();
-  auto bits = [](uint64_t code) {
-    return std::bit_cast<float>(static_cast<uint32_t>(code));
-  };
-  const float one = random.pick({0.0f, -0.0f, -3.5f, bits(0x7f800000),
-                                 bits(0xff800000), bits(0x7fc00000)});
   for (int64_t head = 0; head < call.indexer->heads; ++head)
     for (int64_t row = 0; row < rows.rows(); ++row)
-      for (int64_t block = 0; block < rows.localBlocks(row); ++block) {
-        float &score = scores(head, row, block);
-        switch (inputs.scores) {
-        case Scores::Computed:
-          break;
-        case Scores::Specials:
-          score = random.pick(
-              {0.0f, -0.0f, 1.0f, -1.0f, 1e29f, 1e30f, bits(0x7f800000),
-               bits(0xff800000), bits(0x7fc00000), bits(0xffc00000),
-               bits(0x7f800001), bits(0xffffffff), bits(1), bits(0x80000001),
-               std::numeric_limits<float>::max(),
-               std::numeric_limits<float>::lowest()});
-          break;
-        case Scores::Ties:
-          score = static_cast<float>(random.between(-1, 1));
-          break;
-        case Scores::Bits:
-          score = bits(random.next());
-          break;
-        case Scores::LastBits:
-          score = bits(0x41200000 + random.next() % 200);
-          break;
-        case Scores::Ascending:
-          score = static_cast<float>(block);
-          break;
-        case Scores::Descending:
-          score = -static_cast<float>(block);
-          break;
-        case Scores::AllEqual:
-          score = one;
-          break;
-        }
-      }
+      for (int64_t block = 0; block < rows.localBlocks(row); ++block)
+        scores(head, row, block) = maker(block, random);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Refusals.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -25,6 +26,12 @@ bool hasPageNumbersPast32Bits(const Shape &shape) {
 
 bool hasRequestsPastTheGrid(const Shape &shape) {
   return !shape.ragged() && shape.maxRequests > 65535;
+}
+
+/// Candidates of a row that a merge of a fixed number of ranks looks at.
+int64_t mergedPlaces(const Shape &shape) {
+  return std::max<int64_t>(shape.merges, 0) *
+         std::max(shape.rankKeep, shape.keep);
 }
 
 using Breaks = std::function<bool(const Shape &)>;
@@ -53,6 +60,10 @@ const std::map<std::string, Breaks> &rules() {
        [](const Shape &s) { return s.shardBlocks() > 32768; }},
       {"winnow_mfma/max_requests", hasRequestsPastTheGrid},
       {"winnow_generic/max_requests", hasRequestsPastTheGrid},
+      {"winnow_mfma/merge_world_known",
+       [](const Shape &s) { return s.merges < 0; }},
+      {"winnow_mfma/candidates",
+       [](const Shape &s) { return mergedPlaces(s) > 16384; }},
       {"winnow_mfma/query_layout", [](const Shape &s) { return s.strided; }},
       {"winnow_mfma/key_layout", [](const Shape &s) { return s.strided; }},
       {"winnow_mfma/page_numbers", hasPageNumbersPast32Bits},
@@ -132,6 +143,9 @@ bool test::mfmaScores(const Shape &shape) {
 }
 
 bool test::mfmaSelects(const Shape &shape) {
+  if (shape.merges)
+    return shape.keep <= 64 && shape.merges > 0 &&
+           mergedPlaces(shape) <= 16384 && !hasPageNumbersPast32Bits(shape);
   return shape.keep <= 64 && shape.shardBlocks() <= 32768 &&
          !hasPageNumbersPast32Bits(shape);
 }

@@ -25,7 +25,8 @@ void Tally::addRun(const Shape &shape, const Inputs &inputs,
   if (!shape.newKeys.empty())
     ++operations["insert_keys"];
   const std::string kind =
-      !shape.selects
+      shape.merges ? (shape.ragged() ? "ragged merge" : "uniform merge")
+      : !shape.selects
           ? "steps alone"
           : fmt::format("{} {} {}", shape.ragged() ? "ragged" : "uniform",
                         shape.dtype, shape.reduce);
@@ -33,16 +34,24 @@ void Tally::addRun(const Shape &shape, const Inputs &inputs,
   if (!shape.selects)
     return;
   ++operations[shape.ragged() ? "ragged_rows" : "uniform_rows"];
-  ++operations["block_score"];
-  ++operations["topk"];
+  if (shape.merges) {
+    ++operations["merge_candidates"];
+  } else {
+    ++operations["block_score"];
+    ++operations["topk"];
+  }
+  if (shape.exchanges)
+    ++operations["store_candidates"];
   if (shape.stores)
     ++operations["store_selection"];
   if (shape.remaps)
     ++operations["remap_pages"];
   if (shape.exchanges)
     ++operations["store_candidates"];
-  ++lists["runs, by keys"][nameOf(inputs.keys)];
-  ++lists["runs, by queries"][nameOf(inputs.queries)];
+  if (!shape.merges) {
+    ++lists["runs, by keys"][nameOf(inputs.keys)];
+    ++lists["runs, by queries"][nameOf(inputs.queries)];
+  }
   ++lists["runs, by scores"][nameOf(inputs.scores)];
   Counts &others = lists["runs, by what is unusual"];
   const auto count = [&](const char *name, bool is) {
