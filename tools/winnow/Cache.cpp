@@ -157,6 +157,11 @@ void tool::addCacheCommand(CLI::App &app, Action &action) {
   pruning
       ->add_option("--max-bytes", options->maxBytes,
                    "What entries may take afterwards")
+      ->check([](const std::string &text) {
+        return text.find_first_not_of("0123456789") == text.npos
+                   ? std::string()
+                   : "'" + text + "', wanted a number of bytes";
+      })
       ->capture_default_str();
   listing->callback([options, &action] {
     action = [options] { return list(*options, /*onlyProblems=*/false); };

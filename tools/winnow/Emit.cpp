@@ -8,8 +8,14 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
+#include <vector>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -19,8 +25,55 @@ namespace {
 struct EmitOptions {
   std::string file, folder;
   std::string arch = "gfx950";
+  bool isArchGiven = false;
   std::string prefer;
 };
+
+/// Leaves of a bundle what compiles for `arch`. What was lowered once cannot be
+/// lowered again, so an entry that has nothing for it is an error.
+Status keepArch(runtime::Bundle &bundle, const std::string &arch) {
+  auto compiles = [&](const runtime::Entry &entry) {
+    for (const runtime::Launch &launch : entry.launches) {
+      const auto &archs = bundle.sources[launch.source].archs;
+      if (std::find(archs.begin(), archs.end(), arch) == archs.end())
+        return false;
+    }
+    return true;
+  };
+  std::set<std::string> all, kept;
+  for (const runtime::Entry &entry : bundle.entries) {
+    all.insert(entry.name);
+    if (compiles(entry))
+      kept.insert(entry.name);
+  }
+  for (const std::string &name : all)
+    if (!kept.contains(name)) {
+      std::set<std::string> archs;
+      for (const runtime::Entry &entry : bundle.entries)
+        if (entry.name == name)
+          for (const runtime::Launch &launch : entry.launches)
+            archs.insert(bundle.sources[launch.source].archs.begin(),
+                         bundle.sources[launch.source].archs.end());
+      return Error{fmt::format("the bundle has no source of '{}' for {}, but "
+                               "for {}; emit its description for it",
+                               name, arch, fmt::join(archs, ", "))};
+    }
+  std::erase_if(bundle.entries,
+                [&](const runtime::Entry &entry) { return !compiles(entry); });
+  // The sources that are left are numbered anew.
+  std::map<uint32_t, uint32_t> numbers;
+  std::vector<runtime::Source> sources;
+  for (runtime::Entry &entry : bundle.entries)
+    for (runtime::Launch &launch : entry.launches) {
+      const auto [at, isNew] = numbers.try_emplace(
+          launch.source, static_cast<uint32_t>(sources.size()));
+      if (isNew)
+        sources.push_back(bundle.sources[launch.source]);
+      launch.source = at->second;
+    }
+  bundle.sources = std::move(sources);
+  return {};
+}
 
 int emit(const EmitOptions &options) {
   Result<Loaded> loaded = load(options.file, options.arch, options.prefer);
@@ -28,6 +81,10 @@ int emit(const EmitOptions &options) {
     return reportDiagnostics(loaded.takeError());
   // What a bundle was built to is not written, so the manifest lists none.
   loaded->bundle.codeObjects.clear();
+  if (!loaded->fromDescription && options.isArchGiven)
+    if (Status status = keepArch(loaded->bundle, options.arch); !status)
+      return report(
+          Error{fmt::format("{}: {}", options.file, status.message())});
   Result<std::string> manifest = runtime::manifestText(loaded->bundle);
   if (!manifest)
     return report(manifest.takeError());
@@ -59,9 +116,12 @@ void tool::addEmitCommand(CLI::App &app, Action &action) {
   command
       ->add_option("-o,--output", options->folder, "The folder to write into")
       ->required();
-  command->add_option("--arch", options->arch, "The architecture it is for")
-      ->capture_default_str();
+  CLI::Option *arch =
+      command->add_option("--arch", options->arch, "The architecture it is for")
+          ->capture_default_str();
   addPreferOption(*command, options->prefer);
-  command->callback(
-      [options, &action] { action = [options] { return emit(*options); }; });
+  command->callback([options, arch, &action] {
+    options->isArchGiven = arch->count() > 0;
+    action = [options] { return emit(*options); };
+  });
 }

@@ -27,23 +27,20 @@ Result<sim::Checks> tool::parseChecks(const std::string &text) {
     else if (item == "stop")
       action = sim::CheckAction::Stop;
     else if (item != "off")
-      return Error{
-          fmt::format("--checks: '{}' is no action (off, warn or stop)", item)};
+      return Error{fmt::format("'{}' is no action (off, warn or stop)", item)};
     std::string known;
     bool found = name.empty();
     for (size_t i = 0; i < size_t(sim::CheckKind::Count); ++i) {
       const auto kind = sim::CheckKind(i);
       known += fmt::format("{}{}", i ? ", " : "", sim::nameOf(kind));
       // Faults that stop anyway are changed by name only.
-      if (name.empty() ? sim::stopsByDefault(kind)
-                       : name != sim::nameOf(kind))
+      if (name.empty() ? sim::stopsByDefault(kind) : name != sim::nameOf(kind))
         continue;
       found = true;
       checks.set(kind, action);
     }
     if (!found)
-      return Error{fmt::format("--checks: '{}' is no check (there are {})",
-                               name, known)};
+      return Error{fmt::format("'{}' is no check (there are {})", name, known)};
   }
   return checks;
 }

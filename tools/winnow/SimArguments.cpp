@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <new>
 #include <optional>
 
 using namespace winnow;
@@ -87,7 +88,11 @@ Result<SimArgument> tool::parseSimArgument(const std::string &text) {
   if (bytes > kMostBuffer)
     return bad(
         fmt::format("{} bytes are over the limit of {}", bytes, kMostBuffer));
-  argument.contents.resize(bytes);
+  try {
+    argument.contents.resize(bytes);
+  } catch (const std::bad_alloc &) {
+    return bad(fmt::format("{} bytes do not fit this machine's memory", bytes));
+  }
   argument.isFresh = type == "fresh";
   return argument;
 }

@@ -49,6 +49,11 @@ public:
                    " bytes are too few for an ELF header of " +
                    std::to_string(kHeaderSize)};
     static const uint8_t magic[4] = {0x7f, 'E', 'L', 'F'};
+    // Clang's container of code objects for several targets.
+    if (std::memcmp(bytes.data(), "__CLANG_OFFLOAD_BUNDLE__", 24) == 0)
+      return Error{"code object: an offload bundle of clang, wanted the ELF "
+                   "file of one target: compile with --no-gpu-bundle-output, "
+                   "or take it out with clang-offload-bundler"};
     if (std::memcmp(bytes.data(), magic, 4) != 0)
       return Error{"code object: not an ELF file (it starts with " +
                    hex(readLittle<uint32_t>(bytes.data())) +
