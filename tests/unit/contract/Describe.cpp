@@ -79,6 +79,34 @@ public:
     return body + "  return\n}\n";
   }
 
+  std::string writeMerge(const std::string &contract) {
+    const std::string shape =
+        (text("merge_world_known") == "true" ? text("merge_world") : "?") +
+        "x" + text("index_heads") + "x" + text("query_rows") + "x" +
+        text("rank_candidates") + "x";
+    add("ids", shape + "i32");
+    add("best", shape + "f32");
+    add("lens", text("seq_lens_rows") + "xi32");
+    add("idx", text("index_heads") + "x?x" + text("k") + "xi32");
+    const std::string perRequest = "query_len = " + text("query_len");
+    return "func.func @described(" + arguments +
+           ") attributes {winnow.entry, winnow.contract = \"" + contract +
+           "\", winnow.bounds = {max_seq_len = " + text("max_seq_len") +
+           ", max_requests = " + text("max_requests") + "}} {\n" +
+           "  %rows = winnow.uniform_rows %lens {" + perRequest +
+           "} : " + types["lens"] + "\n" +
+           "  %selection = winnow.merge_candidates %ids, %best on %rows "
+           "{block_size = " +
+           text("block_size") + ", k = " + text("k") +
+           ", ties = " + text("ties") + ", order = " + text("order") +
+           "} : " + types["ids"] + ", " + types["best"] + ", !winnow.rows<" +
+           perRequest + ">\n" +
+           "  winnow.store_selection %selection, %idx : !winnow.selection<" +
+           perRequest + ", heads = " + text("index_heads") +
+           ", block_size = " + text("block_size") + ", k = " + text("k") +
+           ">, " + types["idx"] + "\n  return\n}\n";
+  }
+
 private:
   std::string text(const std::string &fact) {
     auto it = facts.find(fact);
@@ -115,6 +143,10 @@ private:
 
 std::string describe(const Facts &facts, const std::string &contract) {
   return Describer(facts).write(contract);
+}
+
+std::string describeMerge(const Facts &facts, const std::string &contract) {
+  return Describer(facts).writeMerge(contract);
 }
 
 } // namespace winnow::contract::test

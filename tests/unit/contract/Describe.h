@@ -14,6 +14,9 @@ namespace winnow::contract::test {
 /// as far as a description can. Row counts are static extents.
 std::string describe(const Facts &facts, const std::string &contract);
 
+/// The same of an entry that merges the candidates of ranks.
+std::string describeMerge(const Facts &facts, const std::string &contract);
+
 } // namespace winnow::contract::test
 
 #endif // WINNOW_TESTS_UNIT_CONTRACT_DESCRIBE_H

@@ -130,6 +130,11 @@ Facts tied(Facts facts, const Limit &limit) {
   return facts;
 }
 
+/// Whether only an entry that merges candidates states what `limit` reads.
+bool isOfMerges(const Limit &limit) {
+  return limit.operations == std::vector<std::string>{"merge_candidates"};
+}
+
 TEST_F(PassAgreement, PassAndRuntimeSayTheSame) {
   std::set<std::string> broken, all;
   for (const std::string &name : contract::names()) {
@@ -139,7 +144,9 @@ TEST_F(PassAgreement, PassAndRuntimeSayTheSame) {
       all.insert(id);
       auto check = [&](const Facts &assigned, bool breaks) {
         Facts facts = contract::withDerived(tied(assigned, limit));
-        std::string text = contract::test::describe(facts, name);
+        std::string text = isOfMerges(limit)
+                               ? contract::test::describeMerge(facts, name)
+                               : contract::test::describe(facts, name);
         OwningOpRef<ModuleOp> module = parse(text);
         if (!module) // the dialect refuses it before any contract is asked
           return false;
@@ -330,11 +337,18 @@ TEST_F(PassAgreement, CollectedFactsAreInTheVocabulary) {
   Facts asked = contract::test::meeting(contract, contract.limits()[0]);
   asked["ragged"] = false;
   asked["shard_rank"] = int64_t(0);
+  asked["rank_candidates"] = asked["k"]; // at least as many
   OwningOpRef<ModuleOp> module =
       parse(contract::test::describe(asked, "aiter_msa"));
   ASSERT_TRUE(module);
   auto entry = *module->getOps<func::FuncOp>().begin();
   Facts facts = collectFacts(entry, "gfx950")[0].facts;
+  // What only a merge of candidates has comes from one.
+  OwningOpRef<ModuleOp> merge =
+      parse(contract::test::describeMerge(asked, "winnow_generic"));
+  ASSERT_TRUE(merge);
+  facts.merge(
+      collectFacts(*merge->getOps<func::FuncOp>().begin(), "gfx950")[0].facts);
   for (const auto &[name, value] : facts) {
     const contract::FactInfo *info = contract::findFact(name);
     ASSERT_NE(info, nullptr) << name;
