@@ -22,7 +22,7 @@ TEST_P(Property, RandomDescriptionsMatchTheReferenceOnEveryLowering) {
   options.inputs = 3;
   Tally tally;
   for (int i = 0; i < kSeeds; ++i) {
-    const auto seed = static_cast<uint64_t>(1000 * GetParam() + i);
+    const auto seed = uint64_t(1000) * GetParam() + i;
     if (auto failure = checkCase(seed, options, tally))
       ADD_FAILURE() << failure->text(options);
   }

@@ -4,7 +4,9 @@
 // and page table have the bits of one rank with all blocks.
 #include "SelectScores.h"
 
-#include <cstring>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <random>
 
 using namespace winnow;
@@ -33,8 +35,11 @@ template <typename T, int Rank>
 bool sameBits(const reference::View<const T, Rank> &a,
               const reference::View<const T, Rank> &b, int axis = 0,
               int64_t left = 0, int64_t right = 0) {
-  if (axis == Rank)
-    return std::memcmp(a.data + left, b.data + right, sizeof(T)) == 0;
+  if (axis == Rank) {
+    using Bytes = std::array<std::byte, sizeof(T)>;
+    return std::bit_cast<Bytes>(a.data[left]) ==
+           std::bit_cast<Bytes>(b.data[right]);
+  }
   for (int64_t i = 0; i < std::min(a.extents[axis], b.extents[axis]); ++i)
     if (!sameBits(a, b, axis + 1, left + i * a.strides[axis],
                   right + i * b.strides[axis]))
@@ -63,8 +68,9 @@ void expectSameScores(const tool::Call &whole, const tool::Call &rank) {
             << rows.globalBlock(local);
 }
 
-void expectWhole(Shape shape, int64_t world, const tool::Lengths &lengths,
-                 uint64_t seed, const Prepare &prepare) {
+void expectWhole(const Shape &shape, int64_t world,
+                 const tool::Lengths &lengths, uint64_t seed,
+                 const Prepare &prepare) {
   SCOPED_TRACE(shape.text() + ", world " + std::to_string(world) + ", seed " +
                std::to_string(seed));
   std::shared_ptr<const Kernels> alone = compile(shape);

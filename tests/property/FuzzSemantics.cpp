@@ -68,6 +68,7 @@ public:
   /// The exit code.
   int run() {
     std::vector<std::thread> threads;
+    threads.reserve(options.jobs);
     for (unsigned job = 0; job < options.jobs; ++job)
       threads.emplace_back([this, job] { work(job); });
     for (std::thread &thread : threads)

@@ -136,7 +136,8 @@ T round(bool isNegative, int exponent, Wide significand, Rounding rounding) {
   Wide kept;
   bool isInexact = false, isHalf = false, isOverHalf = false;
   if (drop <= 0) {
-    kept = significand << -drop;
+    // By fewer than 128: what is that large has overflowed above.
+    kept = significand << (-drop & 127);
   } else if (drop > 127) {
     kept = 0;
     isInexact = true;

@@ -221,7 +221,7 @@ template <unsigned Bits> void transposingRead(Wave &w, const Instruction &in) {
   if (w.exec() != ~uint64_t(0))
     return w.stop(in, "a transposing load with inactive lanes, which it must "
                       "not have");
-  uint32_t data[kLanes][kDwords];
+  uint32_t data[kLanes][kDwords] = {};
   forLdsLanes(w, in, wideOffset(in), kSize, AccessKind::Load,
               [&](unsigned l, const uint8_t *bytes) {
                 // 96 bits are known to load from multiples of 128 alone.

@@ -61,7 +61,7 @@ void smfmac(Wave &w, const Instruction &in) {
   const uint32_t *rowB = w.row(in.source[1].index);
   for (unsigned l = 0; l < kLanes; ++l) {
     float values[perLane] = {};
-    unsigned places[perLane / 2];
+    unsigned places[perLane / 2] = {};
     if (!readIndices<S, TwoRuns>(w, in, l, places))
       return;
     decodeLane<E>(rowA, l, perLane / 2, FormatA, values);
@@ -103,7 +103,7 @@ void smfmacInteger(Wave &w, const Instruction &in) {
     return int8_t(row[e / 4 * kLanes + lane] >> (8 * (e & 3)));
   };
   for (unsigned l = 0; l < kLanes; ++l) {
-    unsigned places[perLane / 2];
+    unsigned places[perLane / 2] = {};
     if (!readIndices<S, TwoRuns>(w, in, l, places))
       return;
     for (unsigned e = 0; e < perLane / 2; ++e)
