@@ -98,6 +98,17 @@ TEST(PropertyPlanted, AStoreIntoAGapIsFoundAndMadeSmall) {
   EXPECT_LE(small.inputs.lengths.tokens.size(), 2u);
 }
 
+/// A batch with padding has one row more in the table that a step scales, so
+/// that this step's grid differs: no fault, and no word of one.
+TEST(PropertyFound, GridsMayFollowFromWhatAStepWorksOn) {
+  CheckOptions options;
+  options.inputs = 6;
+  Tally tally;
+  if (auto failure = checkCase(77000409, options, tally))
+    ADD_FAILURE() << failure->text(options);
+  EXPECT_GT(tally.runs(), 6);
+}
+
 TEST(PropertyFound, EarlierFailuresStayMended) {
   struct {
     const char *what;

@@ -245,14 +245,18 @@ std::optional<Failure> CaseRunner::simulate(const Compiled &compiled,
     std::vector<std::array<uint32_t, 3>> grids;
     for (const tool::LaunchRecord &record : *records)
       grids.push_back(record.launch.grid);
-    const std::pair sizes(static_cast<int64_t>(inputs.lengths.tokens.size()),
-                          indexer.selects() ? before.rows().rows() : 0);
+    // What a grid may follow from: requests, rows, and what a step works on.
+    std::vector<int64_t> sizes{
+        static_cast<int64_t>(inputs.lengths.tokens.size()),
+        indexer.selects() ? before.rows().rows() : 0};
+    for (const tool::StepCall &step : indexer.steps)
+      sizes.push_back(before.arguments[step.operands.front()].extent(0));
     const auto &known = compiled.grids.try_emplace(sizes, grids).first->second;
     if (known != grids)
       return Failure{"geometry",
-                     fmt::format("grids {} of {} requests and {} rows were {} "
-                                 "for other lengths",
-                                 grids, sizes.first, sizes.second, known)};
+                     fmt::format("grids {} of {} (requests, rows, extents of "
+                                 "steps) were {} for other lengths",
+                                 grids, sizes, known)};
   }
   if (indexer.selects())
     for (int argument : {indexer.lens, indexer.cuSeqlens})

@@ -41,9 +41,9 @@ struct Compiled {
   std::vector<NamedLimit> refused;        ///< all of them rightly
   std::optional<Failure> failure;
   std::string source; ///< the HIP text
-  /// Grids by requests and rows: whatever the lengths, they are the same.
-  mutable std::map<std::pair<int64_t, int64_t>,
-                   std::vector<std::array<uint32_t, 3>>>
+  /// Grids by requests, rows and extents of steps: whatever the lengths, they
+  /// are the same.
+  mutable std::map<std::vector<int64_t>, std::vector<std::array<uint32_t, 3>>>
       grids;
 };
 
