@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the lowerings ask of a merge, and of many requests.
 // RUN: winnow-opt %s -winnow-select-lowering -split-input-file -verify-diagnostics | FileCheck %s
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ragged rows: the columns of AITER's prefill kernels are index heads alone, so
 // sixteen heads meet its contract whatever the new tokens.
 // RUN: winnow-opt %s -winnow-verify-contract=arch=gfx950 | FileCheck %s

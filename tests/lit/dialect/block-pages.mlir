@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a block spans in the attention's cache is held against what remap_pages
 // numbers through its table.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file

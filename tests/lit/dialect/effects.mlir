@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What general rewrites may do with the operations: equal reads are merged,
 // unused values vanish, writes stay and stay in order.
 // RUN: winnow-opt %s -cse | FileCheck %s --check-prefix=CSE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The `winnow.*` attributes and the functions that carry them.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations in generic form, which reach the verifier past the parser.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands that no operation could take: element type, rank, layout, memory
 // space.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file

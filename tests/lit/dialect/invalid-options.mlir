@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every way in which options in braces and facts in angle brackets can be wrong.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ragged rows that do not fit together, or lack bounds.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Extents and facts that have to agree, and do not.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shards and candidates that do not fit.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables, slots and keys that do not fit, and writes in the wrong order.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ragged rows, and the types of what is computed from them.
 // RUN: winnow-opt %s | FileCheck %s
 // RUN: winnow-opt %s | winnow-opt | FileCheck %s

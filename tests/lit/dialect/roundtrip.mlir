@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text to IR and back, for every operation: custom form, generic form, bytecode.
 // RUN: winnow-opt %s | FileCheck %s
 // RUN: winnow-opt %s | winnow-opt | FileCheck %s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shards of the blocks, and what brings their selections together.
 // RUN: winnow-opt %s | FileCheck %s
 // RUN: winnow-opt %s | winnow-opt | FileCheck %s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What runs once a step: rebase_table, rebase_slots, insert_keys.
 // RUN: winnow-opt %s | FileCheck %s
 // RUN: winnow-opt %s | winnow-opt | FileCheck %s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Types and attributes, and the types that operations infer.
 // RUN: winnow-opt %s | winnow-opt | FileCheck %s
 // RUN: winnow-opt %s -mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC

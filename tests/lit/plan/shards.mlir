@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stages of what ranks exchange, and of the merge.
 // RUN: winnow-opt %s | FileCheck %s
 // RUN: winnow-opt %s | winnow-opt | FileCheck %s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The operations of a step become a kernel and a launch each, before those of
 // the indexer.
 // RUN: winnow-opt %s -winnow-plan | FileCheck %s

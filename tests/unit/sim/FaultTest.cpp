@@ -110,8 +110,8 @@ TEST(Fault, RegistersBeyondTheKernelsAllocation) {
 }
 
 TEST(Fault, RunawayLoopStops) {
-  std::string error = runWaveError(
-      "L:\n  s_add_u32 s20, s20, 1\n  s_branch L\n", {1}, 1);
+  std::string error =
+      runWaveError("L:\n  s_add_u32 s20, s20, 1\n  s_branch L\n", {1}, 1);
   EXPECT_THAT(error, HasSubstr("runaway-loop: the workgroup executed 1000000 "
                                "wave instructions, the limit"));
   EXPECT_THAT(error, HasSubstr("`s_"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys of every format into caches of every format, through slots that are
 // rebased first, for a cache whose pages hold two sides.
 func.func @formats(%in: memref<?xi32>, %slots: memref<?xi32>,

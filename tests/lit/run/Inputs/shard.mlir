@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rank 1 of 3: blocks 1, 4, 7, ... of every sequence.
 func.func @shard(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x64x128xf8E4M3FN>, %table: memref<?x?xi32>,
                  %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
