@@ -6,6 +6,7 @@
 #include "CacheFolder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -152,13 +153,25 @@ struct KernelCache::Impl {
     }
     KeyLock lock;
     if (own) {
-      lock =
-          own->lock(key, found.damage.empty() ? name : "", options.lockTimeout);
-      // Another process may have made it, or mended it, meanwhile.
-      found = own->load(name, &key);
-      if (found.entry) {
-        compiler.release();
-        return fromEntry(std::move(*found.entry), CodeOrigin::Disk);
+      const auto deadline =
+          std::chrono::steady_clock::now() + options.lockTimeout;
+      // An entry that ended the wait may be evicted before it is read: then
+      // again. A file system without locks ends each wait at once, so the
+      // number of times has a bound.
+      for (int attempt = 0; attempt < 100; ++attempt) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline - std::chrono::steady_clock::now());
+        lock = own->lock(key, found.damage.empty() ? name : "",
+                         std::max(left, std::chrono::milliseconds(0)));
+        // Another process may have made it, or mended it, meanwhile.
+        found = own->load(name, &key);
+        if (found.entry) {
+          compiler.release();
+          return fromEntry(std::move(*found.entry), CodeOrigin::Disk);
+        }
+        if (lock.held() || !found.damage.empty() || left.count() <= 0 ||
+            !own->canLock())
+          break;
       }
       if (!found.damage.empty())
         setAside(name, found.damage);

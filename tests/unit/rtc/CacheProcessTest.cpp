@@ -6,6 +6,7 @@
 #include "CacheEntry.h"
 
 #include <chrono>
+#include <cstdio>
 #include <random>
 #include <thread>
 
@@ -164,6 +165,8 @@ TEST_F(CacheProcesses, EvictionWhileOthersLoadIsAMissAtWorst) {
         if (!code || textOf(*code->code) != fakeCode(text.text, "gfx950"))
           return 1;
       }
+      for (const std::string &warning : warnings)
+        std::fprintf(stderr, "warning: %s\n", warning.c_str());
       return warnings.empty() ? 0 : 2;
     }));
   uint64_t evicted = 0;
