@@ -228,24 +228,8 @@ TEST(GenericRagged, GeometryNeverReadsLengths) {
   Shape shape = small();
   shape.prefer = "generic";
   shape.maxSeqLen = 1048576;
-  std::shared_ptr<const Kernels> kernels = compile(shape);
-  ASSERT_TRUE(kernels);
   // As many requests and rows each time, of other lengths and other shares.
-  const tool::Lengths lengths[] = {batch({300, 100, 0}, {30, 1, 0}),
-                                   batch({3000, 900, 48}, {1, 29, 1}),
-                                   batch({0, 0, 0}, {10, 10, 11})};
-  std::vector<std::vector<std::array<uint32_t, 3>>> grids;
-  for (const tool::Lengths &given : lengths) {
-    expectRight(shape, given);
-    auto call = tool::randomCall(kernels->indexer, given, 1);
-    ASSERT_TRUE(call) << call.message();
-    auto launches = tool::launchesOnHost(*call);
-    ASSERT_TRUE(launches) << launches.message();
-    grids.emplace_back();
-    for (const runtime::ResolvedLaunch &launch : *launches)
-      grids.back().push_back(launch.grid);
-  }
-  EXPECT_EQ(grids[0].size(), 2u);
-  EXPECT_EQ(grids[0], grids[1]);
-  EXPECT_EQ(grids[0], grids[2]);
+  expectSameGeometry(shape, {batch({300, 100, 0}, {30, 1, 0}),
+                             batch({3000, 900, 48}, {1, 29, 1}),
+                             batch({0, 0, 0}, {10, 10, 11})});
 }

@@ -2,6 +2,7 @@
 // Compiles, runs and compares for the device tests.
 #include "RunDescription.h"
 
+#include <array>
 #include <map>
 
 using namespace winnow;
@@ -64,4 +65,23 @@ void test::expectRight(const Shape &shape, const tool::Lengths &lengths,
     EXPECT_TRUE(verdict->pages->ok()) << verdict->pages->text();
   }
   EXPECT_TRUE(verdict->untouched.ok()) << verdict->untouched.text();
+}
+
+void test::expectSameGeometry(const Shape &shape,
+                              const std::vector<tool::Lengths> &calls) {
+  std::shared_ptr<const Kernels> kernels = compile(shape);
+  ASSERT_TRUE(kernels);
+  std::vector<std::vector<std::array<uint32_t, 3>>> grids;
+  for (const tool::Lengths &given : calls) {
+    expectRight(shape, given);
+    auto call = tool::randomCall(kernels->indexer, given, 1);
+    ASSERT_TRUE(call) << call.message();
+    auto launches = tool::launchesOnHost(*call);
+    ASSERT_TRUE(launches) << launches.message();
+    grids.emplace_back();
+    for (const runtime::ResolvedLaunch &launch : *launches)
+      grids.back().push_back(launch.grid);
+    EXPECT_EQ(grids.back().size(), 2u);
+    EXPECT_EQ(grids.back(), grids.front());
+  }
 }

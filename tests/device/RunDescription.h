@@ -28,6 +28,11 @@ using Prepare = std::function<void(tool::Call &)>;
 void expectRight(const Shape &shape, const tool::Lengths &lengths,
                  uint64_t seed = 1, const Prepare &prepare = {});
 
+/// Runs calls of as many requests and rows, and expects two launches whose
+/// grids are the same whatever the lengths.
+void expectSameGeometry(const Shape &shape,
+                        const std::vector<tool::Lengths> &calls);
+
 } // namespace winnow::test
 
 #endif // WINNOW_TESTS_DEVICE_RUNDESCRIPTION_H

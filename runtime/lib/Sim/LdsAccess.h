@@ -7,6 +7,7 @@
 #include "MemoryAccess.h"
 
 #include <string>
+#include <type_traits>
 
 namespace winnow::sim {
 
@@ -56,6 +57,7 @@ template <typename T> T dataOf(Wave &w, const Operand &operand, unsigned lane) {
   return laneValue<T>(view, lane);
 }
 
+/// Fn(old, data) gives the new value, or Fn(wave, old, data) where MODE counts.
 template <typename T, auto Fn, bool Returns>
 void ldsAtomic(Wave &w, const Instruction &in) {
   LaneBuffer old{};
@@ -66,7 +68,11 @@ void ldsAtomic(Wave &w, const Instruction &in) {
                 // One workgroup runs on one host thread: no atomicity needed.
                 T before;
                 std::memcpy(&before, bytes, sizeof(T));
-                T after = Fn(before, dataOf<T>(w, in.source[1], l));
+                T data = dataOf<T>(w, in.source[1], l), after;
+                if constexpr (std::is_invocable_v<decltype(Fn), Wave &, T, T>)
+                  after = Fn(w, before, data);
+                else
+                  after = Fn(before, data);
                 std::memcpy(bytes, &after, sizeof(T));
                 setLane(old, l, before);
               });

@@ -65,24 +65,6 @@ uint32_t packedSum(const Wave &w, uint32_t old, uint32_t v) {
   return out;
 }
 
-/// Fn(wave, old, data) gives the new value.
-template <typename T, auto Fn, bool Returns>
-void modalAtomic(Wave &w, const Instruction &in) {
-  LaneBuffer old{};
-  forLdsLanes(w, in, wideOffset(in), sizeof(T), AccessKind::Atomic,
-              [&](unsigned l, uint8_t *bytes) {
-                if (!isAligned(w, in, bytes, sizeof(T)))
-                  return;
-                T before;
-                std::memcpy(&before, bytes, sizeof(T));
-                T after = Fn(w, before, dataOf<T>(w, in.source[1], l));
-                std::memcpy(bytes, &after, sizeof(T));
-                setLane(old, l, before);
-              });
-  if (Returns)
-    returnOld<T>(w, in, old);
-}
-
 /// Fn(old, data0, data1) gives the new value.
 template <typename T, auto Fn, bool Returns>
 void twoOperandAtomic(Wave &w, const Instruction &in) {
@@ -258,12 +240,12 @@ public:
   Table() {
     floats<float>("f32", 1);
     floats<double>("f64", 2);
-    both<&modalAtomic<uint32_t, &packedSum<false>, false>,
-         &modalAtomic<uint32_t, &packedSum<false>, true>>("ds_pk_add", "f16", 1,
-                                                          1);
-    both<&modalAtomic<uint32_t, &packedSum<true>, false>,
-         &modalAtomic<uint32_t, &packedSum<true>, true>>("ds_pk_add", "bf16", 1,
-                                                         1);
+    both<&ldsAtomic<uint32_t, &packedSum<false>, false>,
+         &ldsAtomic<uint32_t, &packedSum<false>, true>>("ds_pk_add", "f16", 1,
+                                                        1);
+    both<&ldsAtomic<uint32_t, &packedSum<true>, false>,
+         &ldsAtomic<uint32_t, &packedSum<true>, true>>("ds_pk_add", "bf16", 1,
+                                                       1);
     both<&twoOperandAtomic<uint32_t, maskedOr, false>,
          &twoOperandAtomic<uint32_t, maskedOr, true>>("ds_mskor", "b32", 2, 1);
     both<&twoOperandAtomic<uint64_t, maskedOr, false>,
@@ -274,7 +256,7 @@ public:
     row("ds_wrxchg2st64_rtn_b32", &exchangeTwo<4, 64>, 2, 1, 2);
     row("ds_wrxchg2st64_rtn_b64", &exchangeTwo<8, 64>, 2, 2, 4);
     row("ds_condxchg32_rtn_b64",
-        &modalAtomic<uint64_t, &conditionalExchange, true>, 1, 2, 2);
+        &ldsAtomic<uint64_t, &conditionalExchange, true>, 1, 2, 2);
     row("ds_read_b64_tr_b16", &transposingRead<16>, 0, 0, 2);
     row("ds_read_b64_tr_b8", &transposingRead<8>, 0, 0, 2);
     row("ds_read_b64_tr_b4", &transposingRead<4>, 0, 0, 2);
@@ -306,12 +288,12 @@ private:
     row(what + "_rtn_" + type, Returning, operands, registers, registers);
   }
   template <typename T> void floats(const std::string &type, unsigned n) {
-    both<&modalAtomic<T, &floatSum<T>, false>,
-         &modalAtomic<T, &floatSum<T>, true>>("ds_add", type, 1, n);
-    both<&modalAtomic<T, &floatSelect<T, false>, false>,
-         &modalAtomic<T, &floatSelect<T, false>, true>>("ds_min", type, 1, n);
-    both<&modalAtomic<T, &floatSelect<T, true>, false>,
-         &modalAtomic<T, &floatSelect<T, true>, true>>("ds_max", type, 1, n);
+    both<&ldsAtomic<T, &floatSum<T>, false>, &ldsAtomic<T, &floatSum<T>, true>>(
+        "ds_add", type, 1, n);
+    both<&ldsAtomic<T, &floatSelect<T, false>, false>,
+         &ldsAtomic<T, &floatSelect<T, false>, true>>("ds_min", type, 1, n);
+    both<&ldsAtomic<T, &floatSelect<T, true>, false>,
+         &ldsAtomic<T, &floatSelect<T, true>, true>>("ds_max", type, 1, n);
     both<&floatCompareStore<T, false>, &floatCompareStore<T, true>>("ds_cmpst",
                                                                     type, 2, n);
   }
