@@ -36,6 +36,10 @@ config.substitutions.append(
 )
 config.substitutions.append(("%source", config.winnow_source_dir))
 
+# A build may leave the benchmarks out.
+if "winnow-count-bench" in config.winnow_tools:
+    config.available_features.add("count-bench")
+
 # hipRTC libraries that tools/hiprtc unpacks; without a network there are none.
 for version in ["6.4", "5.2"]:
     folder = os.path.join(config.winnow_build_dir, "hiprtc", version)

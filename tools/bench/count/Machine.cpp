@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Machine.h"
+
+#include "Load.h"
+
+#include "winnow/Codegen/Compile.h"
+#include "winnow/Sim/Device.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace winnow;
+using namespace winnow::bench;
+
+namespace {
+
+template <typename Apply>
+Counts combine(const Counts &a, const Counts &b, Apply apply) {
+  Counts out;
+  for (double Counts::*field :
+       {&Counts::all, &Counts::mfma, &Counts::valu, &Counts::salu,
+        &Counts::loads, &Counts::branches, &Counts::nops, &Counts::waitStates,
+        &Counts::waits, &Counts::bytes, &Counts::lineBytes,
+        &Counts::distinctBytes})
+    out.*field = apply(a.*field, b.*field);
+  return out;
+}
+
+Counts countsOf(const sim::LaunchStats &stats) {
+  Counts counts;
+  counts.all = double(stats.instructions);
+  counts.mfma = double(stats.mfma);
+  counts.valu = double(stats.valu);
+  counts.salu = double(stats.salu);
+  counts.loads = double(stats.vectorLoads);
+  counts.branches = double(stats.branches);
+  for (const sim::InstructionProfile &at : stats.profile->instructions) {
+    const auto executions = double(at.counters.executions);
+    // `s_nop n` waits for n + 1 states (CDNA4 ISA, SOPP).
+    if (at.text.starts_with("s_nop ")) {
+      counts.nops += executions;
+      counts.waitStates +=
+          executions *
+          (double(std::strtol(at.text.c_str() + 6, nullptr, 0)) + 1);
+    } else if (at.unit == "wait") {
+      counts.waits += executions;
+    }
+  }
+  counts.bytes = double(stats.profile->total.differentBytes);
+  counts.lineBytes = 64.0 * double(stats.profile->total.lines64);
+  counts.distinctBytes = double(stats.profile->distinctBytes);
+  return counts;
+}
+
+/// Copies tensors to the device; answers with their views there.
+Result<std::vector<runtime::TensorView>>
+upload(sim::Device &device, const std::vector<tool::HostTensor> &tensors) {
+  std::vector<runtime::TensorView> views;
+  for (const tool::HostTensor &tensor : tensors) {
+    Result<uint64_t> address = device.alloc(tensor.bytes.size(), tensor.name);
+    if (!address)
+      return address.takeError();
+    if (Status status = device.write(*address, tensor.bytes); !status)
+      return status.takeError();
+    views.push_back(tensor.view);
+    views.back().address = *address;
+  }
+  return views;
+}
+
+} // namespace
+
+Counts Counts::operator-(const Counts &other) const {
+  return combine(*this, other, [](double a, double b) { return a - b; });
+}
+
+Counts Counts::operator*(double factor) const {
+  return combine(*this, *this,
+                 [factor](double a, double) { return a * factor; });
+}
+
+Result<std::unique_ptr<Program>> Program::build(const IndexerShape &shape,
+                                                tool::Compiler &compiler) {
+  std::unique_ptr<Program> program(new Program);
+  Result<runtime::Bundle> bundle =
+      compileDescription(describe(shape), shape.name, {"gfx950", ""});
+  if (!bundle)
+    return bundle.takeError();
+  program->bundle = std::move(*bundle);
+  Result<const runtime::Entry *> entry = program->bundle.find("");
+  if (!entry)
+    return entry.takeError();
+  program->entry = *entry;
+  Result<tool::Indexer> indexer = tool::Indexer::of(**entry);
+  if (!indexer)
+    return indexer.takeError();
+  program->indexer = *indexer;
+  Result<std::vector<tool::LoadedCode>> codes =
+      tool::loadCode(program->bundle, **entry, "gfx950", compiler);
+  if (!codes)
+    return codes.takeError();
+  program->codes = std::move(*codes);
+  return program;
+}
+
+Result<const runtime::Launch *>
+Program::launch(const std::string &suffix) const {
+  std::string names;
+  for (const runtime::Launch &launch : entry->launches) {
+    if (launch.kernel.ends_with(suffix))
+      return &launch;
+    names += " " + launch.kernel;
+  }
+  return Error{"entry '" + entry->name + "' launches no kernel '..." + suffix +
+               "', but" + names};
+}
+
+Result<const sim::KernelInfo *>
+Program::kernel(const std::string &suffix) const {
+  Result<const runtime::Launch *> wanted = launch(suffix);
+  if (!wanted)
+    return wanted.takeError();
+  for (const tool::LoadedCode &code : codes)
+    if (code.source == (*wanted)->source)
+      return code.object->find((*wanted)->kernel);
+  return Error{"kernel '" + (*wanted)->kernel + "' has no code object"};
+}
+
+Result<tool::Call> bench::makeCall(const Program &program,
+                                   const tool::Lengths &lengths) {
+  return tool::randomCall(program.indexer, lengths, /*seed=*/1);
+}
+
+Result<KernelRun> bench::runKernel(const Program &program,
+                                   const tool::Call &call,
+                                   const std::string &suffix) {
+  const runtime::Entry &entry = *program.entry;
+  Result<const runtime::Launch *> wanted = program.launch(suffix);
+  if (!wanted)
+    return wanted.takeError();
+  sim::Device device;
+  Result<std::vector<runtime::TensorView>> arguments =
+      upload(device, call.arguments);
+  if (!arguments)
+    return arguments.takeError();
+  Result<std::vector<runtime::TensorView>> workspace =
+      upload(device, call.workspace);
+  if (!workspace)
+    return workspace.takeError();
+  Result<runtime::Symbols> symbols = runtime::bindArguments(entry, *arguments);
+  if (!symbols)
+    return symbols.takeError();
+  Result<std::vector<runtime::ResolvedLaunch>> launches =
+      runtime::resolveLaunches(entry, *symbols, *arguments, *workspace);
+  if (!launches)
+    return launches.takeError();
+  for (const runtime::ResolvedLaunch &launch : *launches) {
+    if (launch.kernel != (*wanted)->kernel)
+      continue;
+    for (const tool::LoadedCode &code : program.codes) {
+      if (code.source != launch.source)
+        continue;
+      sim::LaunchOptions options;
+      options.dynamicLdsBytes = launch.dynamicLdsBytes;
+      options.profile = true;
+      Result<sim::LaunchStats> stats =
+          device.launch(code.object, launch.kernel,
+                        {launch.grid[0], launch.grid[1], launch.grid[2]},
+                        {launch.block[0], launch.block[1], launch.block[2]},
+                        launch.kernarg, options);
+      if (!stats)
+        return stats.takeError();
+      KernelRun run;
+      run.counts = countsOf(*stats);
+      run.waves = double(stats->waves);
+      run.wavesOfGroup = launch.block[0] / 64;
+      std::copy(launch.grid.begin(), launch.grid.end(), run.grid);
+      return run;
+    }
+  }
+  return Error{"kernel '" + (*wanted)->kernel + "' was not launched"};
+}
+
+double bench::occupancy(uint32_t vectorRegisters, uint64_t ldsBytes,
+                        uint32_t wavesOfGroup) {
+  // A SIMD of gfx950 has 512 vector registers a lane, given out in eights, and
+  // up to 8 waves; a compute unit has 4 SIMDs and 160 KiB of LDS (LLVM,
+  // AMDGPUBaseInfo.cpp: getTotalNumVGPRs, getVGPRAllocGranule,
+  // getMaxWavesPerEU, getAddressableLocalMemorySize).
+  constexpr double simds = 4, registers = 512, mostWaves = 8, lds = 163840;
+  const uint32_t taken = std::max(8u, (vectorRegisters + 7) / 8 * 8);
+  double waves = std::min(mostWaves, double(uint32_t(registers) / taken));
+  if (ldsBytes) {
+    const auto groups = double(uint64_t(lds) / ldsBytes);
+    waves = std::min(waves, groups * wavesOfGroup / simds);
+  }
+  return waves;
+}
