@@ -214,16 +214,16 @@ private:
 
   void emitCall(LoadQueryOp op) {
     comment("winnow/score_tiles.h", "load_query",
-            "the A operand, held for the whole walk.");
+            "the request's queries, held for the whole walk.");
     variables[op.getFragment()] = "query";
     element = elementOf(op.getQuery());
-    line("const Fragment<{}> query = load_query<{}>({}, {});", element, shape,
-         pointer(op.getQuery()), (*this)[op.getTask()]);
+    line("const Queries<{0}, {1}> query = load_query<{0}>({2}, {3});", shape,
+         element, pointer(op.getQuery()), (*this)[op.getTask()]);
   }
 
   void emitCall(LoadKeyTilesOp op) {
     comment("winnow/score_tiles.h", "load_key_tiles",
-            "the B operands, all in flight at once.");
+            "the keys of a slice, all in flight at once.");
     variables[op.getTiles()] = "tiles";
     element = elementOf(op.getKeys());
     line("const KeyTiles<{0}, {1}> tiles =", shape, element);
@@ -233,7 +233,7 @@ private:
 
   void emitCall(MultiplyAccumulateOp op) {
     comment("winnow/score_tiles.h", "multiply_accumulate",
-            "16 queries x 16 tokens an instruction.");
+            "the queries times 16 tokens a tile.");
     variables[op.getProducts()] = "products";
     line("Products<{0}, {1}> products = multiply_accumulate<{0}>({2}, {3});",
          shape, element, (*this)[op.getKeys()], (*this)[op.getQuery()]);
@@ -259,7 +259,7 @@ private:
 
   void emitCall(ReduceOp op) {
     comment("winnow/score_tiles.h", "reduce",
-            "the maximum over the 16 lanes of a query.");
+            "the maximum over the lanes of a query.");
     variables[op.getValue()] = "block_score";
     line("block_score = reduce<{}>({});", shape, (*this)[op.getBest()]);
   }
@@ -296,7 +296,7 @@ private:
 
   void emitCall(LoadQueryTilesOp op) {
     comment("winnow/ragged_tiles.h", "load_query_tiles",
-            "the B operands, held for the whole walk.");
+            "the wave's queries, held for the whole walk.");
     variables[op.getFragment()] = "queries";
     line(
         "const QueryTiles<{0}, {1}> queries = load_query_tiles<{0}>({2}, {3});",
@@ -670,7 +670,7 @@ FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
 
   std::string constants, bodies;
   llvm::SetVector<StringRef> headers;
-  headers.insert("winnow/portable.h");
+  headers.insert("winnow/arch/portable.h");
   for (KernelOp kernel : kernels) {
     constants += emitShape(kernel) + "\n";
     bodies += "\n";
@@ -688,5 +688,6 @@ FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
       "//===--- Kernels ---===//\n\n"
       "using namespace winnow;\n{}",
       entry.getSymName().str(), llvm::join(archsOf(entry), ", "), constants,
-      emitAssertions(entry), inlineTemplates(headers.getArrayRef()), bodies);
+      emitAssertions(entry), inlineTemplates(headers.getArrayRef(), "gfx950"),
+      bodies);
 }

@@ -29,7 +29,12 @@ const Template &find(StringRef name) {
 
 class Inliner {
 public:
+  explicit Inliner(StringRef target)
+      : arch(("winnow/arch/" + target + ".h").str()) {}
+
   void add(StringRef name) {
+    if (name == "winnow/arch.h")
+      name = arch;
     if (!done.insert(name).second)
       return;
     std::string body;
@@ -62,13 +67,15 @@ public:
   std::string text;
 
 private:
+  std::string arch;
   StringSet<> done;
 };
 
 } // namespace
 
-std::string winnow::inlineTemplates(ArrayRef<StringRef> headers) {
-  Inliner inliner;
+std::string winnow::inlineTemplates(ArrayRef<StringRef> headers,
+                                    StringRef target) {
+  Inliner inliner(target);
   for (StringRef header : headers)
     inliner.add(header);
   return std::move(inliner.text);

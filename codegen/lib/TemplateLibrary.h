@@ -11,10 +11,13 @@
 
 namespace winnow {
 
-/// The text of `headers` ("winnow/base.h") and of all that they include, each
+/// The text of `headers` ("winnow/wave.h") and of all that they include, each
 /// once and after what it needs, without the lines that only separate files
 /// (#pragma once, #include). Every name has to be a header of templates/.
-std::string inlineTemplates(llvm::ArrayRef<llvm::StringRef> headers);
+/// `target` is whose architecture header ("gfx950") stands in for
+/// "winnow/arch.h".
+std::string inlineTemplates(llvm::ArrayRef<llvm::StringRef> headers,
+                            llvm::StringRef target);
 
 } // namespace winnow
 

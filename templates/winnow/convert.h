@@ -3,7 +3,7 @@
 // makes the same bits: round to nearest even, fp8 saturates, NaN stays NaN.
 #pragma once
 
-#include "winnow/portable.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow {
 
@@ -38,8 +38,7 @@ WINNOW_DEVICE u32 widen(f16_element element) {
     return sign | kInfinity | (mantissa ? 0x400000u : 0u);
   // A subnormal counts steps of 2^-24; it is a normal f32, and exact.
   if (exponent == 0)
-    return sign |
-           __builtin_bit_cast(u32, static_cast<float>(mantissa) * 0x1p-24f);
+    return sign | bits_of_float(static_cast<float>(mantissa) * 0x1p-24f);
   return sign | (exponent + 112) << 23 | mantissa << 13;
 }
 

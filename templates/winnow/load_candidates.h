@@ -57,8 +57,7 @@ load_candidates(const i32 *ids, i64 id_rank_stride, i64 id_head_stride,
     const i64 rank = place / Merge::kRankKeep;
     const u32 own = place % Merge::kRankKeep;
     keys.block[slot] = ids[rank * id_rank_stride + own];
-    keys.key[slot] =
-        __builtin_bit_cast(u32, scores[rank * score_rank_stride + own]);
+    keys.key[slot] = bits_of_float(scores[rank * score_rank_stride + own]);
   });
   for_each_slot<Merge>(count, [&](i32 slot, i32 first) {
     const bool holds =

@@ -37,14 +37,14 @@ WINNOW_DEVICE void emit_pages(i32 selected, const SelectRow &row,
   if (static_cast<u32>(selected) < static_cast<u32>(row.block_count))
     mapped = attn_table[row.request * attn_table_stride + selected];
   const bool valid = mapped >= 0;
-  const u64 full = ballot(valid && selected != self);
-  const u64 tail = ballot(valid && selected == self);
+  const LaneMask full = ballot(valid && selected != self);
+  const LaneMask tail = ballot(valid && selected == self);
   const i32 full_count = count_lanes(full);
   const bool has_tail = tail != 0;
 
   // Lane s gets the block of slot s. The lanes without one fill the rest of
   // the permutation.
-  const u64 rest = ~(full | tail);
+  const LaneMask rest = ~(full | tail);
   i32 slot = full_count + has_tail + count_before(rest);
   if (valid)
     slot = selected == self ? full_count : count_before(full);

@@ -9,9 +9,9 @@
 namespace winnow {
 
 /// How many of begin(1) ... begin(requests) are at most `limit`; they never
-/// decrease. Each step asks for 64 of them at once: one step for up to 64
-/// requests, two for up to 4096. All lanes have to be active; the result is
-/// scalar.
+/// decrease. Each step asks for as many of them at once as a wave has lanes:
+/// one step for up to 64 requests, two for up to 4096, on 64 lanes. All lanes
+/// have to be active; the result is scalar.
 template <class Begin>
 WINNOW_DEVICE i32 count_begun(i32 requests, i32 limit, Begin begin) {
   i32 begun = 0;       // known to have begun
@@ -19,7 +19,7 @@ WINNOW_DEVICE i32 count_begun(i32 requests, i32 limit, Begin begin) {
   while (open > 0) {
     const i32 step = (open + kWaveLanes - 1) / kWaveLanes;
     const i32 probe = min((lane_index() + 1) * step, open);
-    const u64 passed = ballot(begin(begun + probe) <= limit);
+    const LaneMask passed = ballot(begin(begun + probe) <= limit);
     // Lanes past the last probe repeat it.
     const i32 passes = min(count_lanes(passed), (open + step - 1) / step);
     const i32 skipped = min(passes * step, open);

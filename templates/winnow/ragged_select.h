@@ -16,8 +16,8 @@ template <class Select>
 WINNOW_DEVICE SelectRow select_ragged_row(const i32 *seq_lens,
                                           const i32 *cu_seqlens, i64 requests) {
   SelectRow row{};
-  row.row = __builtin_amdgcn_workgroup_id_x();
-  row.head = __builtin_amdgcn_workgroup_id_y();
+  row.row = workgroup_x();
+  row.head = workgroup_y();
   const i32 request_count = static_cast<i32>(requests);
   const i32 request =
       count_begun(request_count, row.row, [&](i32 r) { return cu_seqlens[r]; });

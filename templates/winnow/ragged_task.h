@@ -15,10 +15,9 @@
 //   kHeads         index heads, 1 to 16
 //   kQueryTiles    query tiles a wave: 1, 2 or 4
 //   kWaves         waves a workgroup
-//   kChunkBlocks   blocks a workgroup, at most 64
+//   kChunkBlocks   blocks a workgroup, at most as many as a wave has lanes
 #pragma once
 
-#include "winnow/matrix.h"
 #include "winnow/ragged_rows.h"
 #include "winnow/rows.h"
 #include "winnow/shard.h"
@@ -27,6 +26,9 @@ namespace winnow {
 
 template <class Score>
 inline constexpr i32 kWaveQueries = Score::kQueryTiles * kMatrixRows;
+
+/// How they and their products lie over the lanes.
+template <class Score> using RaggedLayout = ManyQueries<Score::kQueryTiles>;
 
 template <class Score>
 inline constexpr i32 kTileRows =
@@ -42,21 +44,14 @@ template <class Score> struct RaggedTask {
   i32 last_column;  ///< scalar, of the workgroup: past the chunk's last column
   i32 reach;        ///< scalar: blocks that the wave's last row sees
   i32 full_blocks;  ///< scalar: blocks that all of the wave's rows see whole
-  /// c(n) of query lane % 16 of each query tile.
-  i32 visible[Score::kQueryTiles];
+  /// c(n) of the query in each slot of each query tile.
+  i32 visible[Score::kQueryTiles][RaggedLayout<Score>::kSlots];
   /// The row and head whose score this lane ends up with, and nb(n) of the row:
   /// 0 in lanes that store none.
   i32 row;
   i32 head;
   i32 block_count;
 };
-
-/// The query of the wave whose score a lane ends up with: reduce_tiles() leaves
-/// query tile i in the i-th of as many groups of lanes.
-template <class Score> WINNOW_DEVICE i32 query_of_lane() {
-  constexpr i32 group = kWaveLanes / Score::kQueryTiles;
-  return lane_index() / group * kMatrixRows + lane_index() % kMatrixRows;
-}
 
 /// `batch_rows` is how many rows the queries and scores have. Offsets that are
 /// none lead to wrong scores, never to a row outside of those.
@@ -66,16 +61,13 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
                                             i64 batch_rows) {
   static_assert(Score::kHeads >= 1 && Score::kHeads <= kMatrixRows,
                 "index heads are at most 16");
-  static_assert(Score::kQueryTiles == 1 || Score::kQueryTiles == 2 ||
-                    Score::kQueryTiles == 4,
-                "a wave has 1, 2 or 4 query tiles");
   static_assert(Score::kChunkBlocks >= 1 && Score::kChunkBlocks <= kWaveLanes,
                 "the lanes hold a chunk's table entries");
   static_assert(Score::kWaves >= 1 && Score::kWaves <= 16,
                 "a workgroup has 1 to 16 waves");
   constexpr i32 tile_rows = kTileRows<Score>;
   RaggedTask<Score> task{};
-  const i32 tile = __builtin_amdgcn_workgroup_id_x();
+  const i32 tile = workgroup_x();
   const i32 request_count = static_cast<i32>(requests);
   task.request = count_begun(request_count, tile, [&](i32 r) {
     return static_cast<i32>(static_cast<u32>(cu_seqlens[r]) / tile_rows) + r;
@@ -98,7 +90,7 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
 
   const i32 columns = columns_of_blocks<Score>(block_count<Score>(
       causal_length<Score>(length, rows, first + tile_count - 1)));
-  task.first_column = __builtin_amdgcn_workgroup_id_y() * Score::kChunkBlocks;
+  task.first_column = workgroup_y() * Score::kChunkBlocks;
   task.last_column = min(task.first_column + Score::kChunkBlocks, columns);
 
   const i32 first_query = wave_index() * kWaveQueries<Score>;
@@ -112,16 +104,14 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
       block_count<Score>(visible(first_query + max(task.query_count, 1) - 1));
   task.full_blocks = read_first_lane(visible(first_query)) / Score::kBlockSize;
   for (i32 q = 0; q < Score::kQueryTiles; ++q)
-    task.visible[q] =
-        visible(first_query + q * kMatrixRows + lane_index() % kMatrixRows);
+    for (i32 s = 0; s < RaggedLayout<Score>::kSlots; ++s)
+      task.visible[q][s] = visible(first_query + q * kMatrixRows +
+                                   RaggedLayout<Score>::query(s));
 
-  const i32 own = query_of_lane<Score>();
-  // Of the lanes that end up with the same query, the first sixteen store it.
-  const bool stores =
-      lane_index() % (kWaveLanes / Score::kQueryTiles) < kMatrixRows;
+  const i32 own = RaggedLayout<Score>::own_query();
   task.row = begin + first + (first_query + own) / Score::kHeads;
   task.head = (first_query + own) % Score::kHeads;
-  task.block_count = stores && own < task.query_count
+  task.block_count = RaggedLayout<Score>::stores() && own < task.query_count
                          ? block_count<Score>(visible(first_query + own))
                          : 0;
   return task;

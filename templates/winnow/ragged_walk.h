@@ -3,10 +3,9 @@
 // each slice is read from memory once, through two buffers in local memory, one
 // being filled while the other is multiplied.
 //
-// A buffer holds a row of 128 or 256 bytes for each token, in pieces of 16
-// bytes. Piece c of token t lies at place c ^ (t % pieces): lanes that read the
-// same piece of 16 tokens then touch all banks of the local memory evenly, with
-// no padding between the rows.
+// A buffer holds a row of 128 or 256 bytes for each token, in parts of 16
+// bytes, whose order within a row is the architecture's so that reading a tile
+// touches all banks of the local memory evenly.
 //
 // A shape states what ragged_task.h needs.
 #pragma once
@@ -16,35 +15,32 @@
 
 namespace winnow {
 
-inline constexpr i32 kPieceBytes = 16;
-
 template <class Element>
-inline constexpr i32 kRowPieces = kRowBytes<Element> / kPieceBytes;
-
-template <class Score, class Element>
-inline constexpr i32 kSliceBytes =
-    kTiles<Score, Element> * kTileTokens * kRowBytes<Element>;
+inline constexpr i32 kRowParts = kRowBytes<Element> / kPieceBytes;
 
 /// The local memory of the walk.
 template <class Score, class Element> struct SharedKeys {
-  static constexpr i32 kBytes = kSliceBytes<Score, Element>;
-  i32x4 piece[2][kBytes / kPieceBytes];
+  static constexpr i32 kTokens = kTiles<Score, Element> * kTileTokens;
+  Part part[2][kTokens * kRowParts<Element>];
 };
 
-/// Keys of a tile as one lane's share of the rows: token lane % 16.
+/// One lane's share of a tile's keys.
 template <class Score, class Element>
 WINNOW_DEVICE Fragment<Element>
 read_shared_keys(const SharedKeys<Score, Element> &shared, i32 buffer,
                  i32 tile) {
-  constexpr i32 pieces = kRowPieces<Element>;
-  const i32 token = lane_index() % kTileTokens;
+  constexpr i32 parts = kRowParts<Element>;
   Fragment<Element> keys;
 #pragma unroll
-  for (i32 p = 0; p < kParts<Element>; ++p) {
-    const i32 piece = p * (kPartBytes / kPieceBytes) + lane_index() / 16;
-    keys.part[p] = shared.piece[buffer][(tile * kTileTokens + token) * pieces +
-                                        (piece ^ token % pieces)];
-  }
+  for (i32 j = 0; j < kLaneRows; ++j)
+#pragma unroll
+    for (i32 p = 0; p < kParts<Element>; ++p) {
+      const i32 token = lane_row(j);
+      const i32 part = (p * kPartBytes + lane_row_offset()) / kPieceBytes;
+      keys.part[j][p] =
+          shared.part[buffer][(tile * kTileTokens + token) * parts +
+                              swizzled_place<parts>(token, part)];
+    }
   return keys;
 }
 
@@ -65,10 +61,9 @@ public:
     page = read_lane(entries_, 0);
     // What was loaded before, the queries, is here. Not knowing that of a load
     // that only some lanes made, the compiler would wait within the walk, and
-    // then for the keys that are on their way, too. The operand is that of
-    // s_waitcnt vmcnt(0): 0 in bits 0 to 3 and 14 to 15 (CDNA4 ISA, SOPP).
-    __builtin_amdgcn_s_waitcnt(0x0f70);
-    request(page, 0);
+    // then for the keys that are on their way, too.
+    wait_for_loads();
+    request(page, 0, 0);
   }
 
   WINNOW_DEVICE bool more() const { return left_ > 0; }
@@ -102,11 +97,11 @@ public:
       fill(buffer);
     local_barrier();
     if (slice + 1 < slices) {
-      request(page, slice + 1);
+      request(page, slice + 1, buffer_);
     } else {
       ++step_;
       next_page_ = left_ > 1 ? read_lane(entries_, step_ % kWaveLanes) : -1;
-      request(next_page_, 0);
+      request(next_page_, 0, buffer_);
     }
     return buffer;
   }
@@ -116,49 +111,45 @@ public:
 
 private:
   static constexpr i32 kThreads = Score::kWaves * kWaveLanes;
-  static constexpr i32 kPieces = kSliceBytes<Score, Element> / kPieceBytes;
-  /// Pieces that a lane carries from memory to the buffer.
-  static constexpr i32 kCarried = (kPieces + kThreads - 1) / kThreads;
-  static_assert(kPieces % kThreads == 0 || kCarried == 1,
-                "either all lanes carry the same number of pieces or one each");
+  static constexpr i32 kRow = kRowParts<Element>;
+  static constexpr i32 kSlice = SharedKeys<Score, Element>::kTokens * kRow;
+  /// Parts that a lane carries from memory to the buffer.
+  static constexpr i32 kCarried = (kSlice + kThreads - 1) / kThreads;
+  static_assert(kSlice % kThreads == 0 || kCarried == 1,
+                "either all lanes carry the same number of parts or one each");
 
   WINNOW_DEVICE static bool carries() {
-    return kPieces >= kThreads || thread_index() < kPieces;
+    return kSlice >= kThreads || thread_index() < kSlice;
   }
 
-  /// Asks for a slice of a page, unless there is none.
-  WINNOW_DEVICE void request(i32 page, i32 slice) {
+  /// Where the i-th part that this lane carries lies in a buffer.
+  WINNOW_DEVICE static i32 place(i32 i) {
+    const i32 token = thread_index() / kRow + i * (kThreads / kRow);
+    return token * kRow + swizzled_place<kRow>(token, thread_index() % kRow);
+  }
+
+  /// Asks for a slice of a page, which will go to `buffer`, unless there is
+  /// none.
+  WINNOW_DEVICE void request(i32 page, i32 slice, i32 buffer) {
     if (page < 0 || !carries())
       return;
     // 64 bits: a large cache has more than 2^31 bytes.
     const i64 first = i64(page) *
                       (Score::kBlockSize * kRowBytes<Element>)+slice *
-                      kSliceBytes<Score, Element>;
+                      (kSlice * kPieceBytes);
     const u32 lane_offset = thread_index() * kPieceBytes;
-    // A load's own offset reaches from -4096 to 4095 bytes.
-    constexpr i32 reach_bytes = 8192;
 #pragma unroll
-    for (i32 i = 0; i < kCarried; ++i) {
-      const i32 at = i * (kThreads * kPieceBytes);
-      const i32 middle = at / reach_bytes * reach_bytes + reach_bytes / 2;
-      const Global<u8> *piece =
-          scalar_base(keys_ + first + middle) + lane_offset + (at - middle);
-      carried_[i] = *(const Global<i32x4> *)piece;
-    }
+    for (i32 i = 0; i < kCarried; ++i)
+      carried_.ask(i, keys_ + first, i * (kThreads * kPieceBytes), lane_offset,
+                   &shared_.part[buffer][place(i)]);
   }
 
   WINNOW_DEVICE void fill(i32 buffer) {
     if (!carries())
       return;
-    constexpr i32 pieces = kRowPieces<Element>;
-    static_assert(kThreads / pieces % pieces == 0,
-                  "a lane's pieces are those of tokens of one swizzle");
-    const i32 token = thread_index() / pieces;
-    const i32 place = thread_index() % pieces ^ token % pieces;
 #pragma unroll
     for (i32 i = 0; i < kCarried; ++i)
-      shared_.piece[buffer][token * pieces + place + i * kThreads] =
-          carried_[i];
+      carried_.put(i, &shared_.part[buffer][place(i)]);
   }
 
   const RaggedTask<Score> &task_;
@@ -169,7 +160,7 @@ private:
   i32 buffer_ = 0;
   i32 next_page_ = -1;
   u32 entries_ = 0;
-  i32x4 carried_[kCarried];
+  PartsInFlight<kCarried> carried_;
 };
 
 } // namespace winnow

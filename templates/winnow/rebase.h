@@ -9,7 +9,7 @@
 //   kThreads     lanes a workgroup
 #pragma once
 
-#include "winnow/portable.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow {
 

@@ -7,7 +7,7 @@
 //   kMaxBlocks   blocks of the longest sequence that the plan allows
 #pragma once
 
-#include "winnow/portable.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow {
 

@@ -5,7 +5,7 @@
 //   kInitBlocks, kLocalBlocks   blocks that are always kept, at either end
 #pragma once
 
-#include "winnow/base.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow {
 

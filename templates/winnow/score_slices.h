@@ -5,14 +5,14 @@
 //   kBlockSize   tokens a block: 32, 64, 128 or 256
 #pragma once
 
-#include "winnow/matrix.h"
+#include "winnow/arch.h"
 
 namespace winnow {
 
-inline constexpr i32 kTileTokens = 16;
-/// Tokens whose keys are in flight at once: 16 KiB.
+inline constexpr i32 kTileTokens = kMatrixRows;
+/// Tokens whose keys are in flight at once.
 template <class Element>
-inline constexpr i32 kSliceTokens = 16384 / kRowBytes<Element>;
+inline constexpr i32 kSliceTokens = kSliceBytes / kRowBytes<Element>;
 
 /// How a block is cut into slices, and a slice into tiles.
 template <class Score, class Element>

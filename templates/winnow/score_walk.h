@@ -11,34 +11,19 @@
 // kChunks * kWaves-th.
 #pragma once
 
-#include "winnow/matrix.h"
 #include "winnow/rows.h"
 #include "winnow/shard.h"
 #include "winnow/wave.h"
 
 namespace winnow {
 
-/// The queries of a request; each takes one of the matrix's 16 rows. Query
-/// t * kHeads + h is head h of the request's row t.
+/// The queries of a request. Query t * kHeads + h is head h of the request's
+/// row t.
 template <class Score>
 inline constexpr i32 kQueries = Score::kHeads * Score::kQueryLen;
 
-/// Result registers that hold a query in some lane.
-template <class Score>
-inline constexpr i32 kResults = (kQueries<Score> + 3) / 4;
-
-/// Where queries sit in the matrix. Result register i of the lanes 16 * g to
-/// 16 * g + 15 is row 4 * g + i; query 4 * i + g lies there, so that up to four
-/// queries need one result register, up to eight need two.
-WINNOW_DEVICE constexpr i32 query_of_row(i32 matrix_row) {
-  return matrix_row % 4 * 4 + matrix_row / 4;
-}
-
-/// The result register whose maximum a lane ends up with: reduce() parts them
-/// by bit 3 of the lane number, then by bit 2.
-WINNOW_DEVICE constexpr i32 result_of_lane(i32 lane) {
-  return lane / 8 % 2 + lane / 4 % 2 * 2;
-}
+/// How they and their products lie over the lanes.
+template <class Score> using QueryLayout = FewQueries<kQueries<Score>>;
 
 /// What one wave has to do. Scalar members are the same in all lanes.
 template <class Score> struct ScoreTask {
@@ -46,8 +31,8 @@ template <class Score> struct ScoreTask {
   i32 first_block; ///< scalar: the wave's first block
   i32 reach;       ///< scalar: blocks that the request's last row sees
   i32 full_blocks; ///< scalar: blocks that every row sees whole
-  /// c(n) of the query in result register i of this lane.
-  i32 visible[kResults<Score>];
+  /// c(n) of the query in slot i of this lane.
+  i32 visible[QueryLayout<Score>::kSlots];
   /// The query whose score this lane ends up with, and nb(n) of its row: 0 in
   /// lanes that do not store it.
   i32 query;
@@ -62,29 +47,29 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
                     Score::kWaves <= 16,
                 "a workgroup has 1 to 16 waves");
   ScoreTask<Score> task;
-  task.request = __builtin_amdgcn_workgroup_id_y();
-  task.first_block = block_of_column<Score>(
-      __builtin_amdgcn_workgroup_id_x() * Score::kWaves + wave_index());
+  task.request = workgroup_y();
+  task.first_block =
+      block_of_column<Score>(workgroup_x() * Score::kWaves + wave_index());
   const i32 length = load_uniform(seq_lens, task.request);
   task.reach =
       block_count<Score>(causal_length<Score>(length, Score::kQueryLen - 1));
   task.full_blocks =
       read_first_lane(causal_length<Score>(length, 0)) / Score::kBlockSize;
 
-  const i32 lane = lane_index(), group = lane / 16;
-  for (i32 i = 0; i < kResults<Score>; ++i)
-    task.visible[i] =
-        causal_length<Score>(length, (4 * i + group) / Score::kHeads);
-  task.query = 4 * result_of_lane(lane) + group;
-  const bool stores = lane % 4 == 0 && task.query < kQueries<Score>;
+  for (i32 i = 0; i < QueryLayout<Score>::kSlots; ++i)
+    task.visible[i] = causal_length<Score>(
+        length, QueryLayout<Score>::query(i) / Score::kHeads);
+  task.query = QueryLayout<Score>::own_query();
+  const bool stores =
+      QueryLayout<Score>::stores() && task.query < kQueries<Score>;
   const i32 visible = causal_length<Score>(length, task.query / Score::kHeads);
   task.block_count = stores ? block_count<Score>(visible) : 0;
   return task;
 }
 
-/// The wave's blocks in turn. The lanes hold the table entries of the next 64:
-/// one load for all of them, long before the pages are needed. Entries past the
-/// request's reach are never read.
+/// The wave's blocks in turn. The lanes hold one of its next table entries
+/// each: one load for all of them, long before the pages are needed. Entries
+/// past the request's reach are never read.
 template <class Score> class PageWalk {
 public:
   WINNOW_DEVICE PageWalk(const ScoreTask<Score> &task, const i32 *index_table,

@@ -18,7 +18,7 @@ WINNOW_DEVICE Crossing find_crossing(const u32 *bins, i32 wanted) {
   const u32x4 four = *reinterpret_cast<const u32x4 *>(bins + lowest);
   const u32 own = four.x + four.y + four.z + four.w;
   const u32 through = prefix_sum(own);
-  const i32 lane = __builtin_ctzll(ballot(through >= static_cast<u32>(wanted)));
+  const i32 lane = first_lane(ballot(through >= static_cast<u32>(wanted)));
   Crossing at;
   at.bin = kBins - 1 - lane * 4;
   at.above = read_lane(through - own, lane);
@@ -41,7 +41,7 @@ WINNOW_DEVICE i32 count_above(u32 pivot, const Keys &keys, const SelectRow &row,
                               NarrowStorage<Select> &storage) {
   i32 above = 0;
   for_each_slot<Select>(Keys::count(row), [&](i32 slot, i32) {
-    above += __builtin_popcountll(ballot(keys.key[slot] > pivot));
+    above += tally_lanes(ballot(keys.key[slot] > pivot));
   });
   if (lane_index() == 0)
     add_local(&storage.above, above);
@@ -58,12 +58,12 @@ WINNOW_DEVICE Candidate find_floor(u32 pivot, const Keys &keys,
                                    NarrowStorage<Select> &storage) {
   // Candidates above the floor's digits; bits from top + 1 on are decided.
   i32 above = count_above<Select>(pivot, keys, row, storage);
-  i32 top = 31 - __builtin_clz(static_cast<u32>(row.block_count - 1));
+  i32 top = 31 - leading_zeros(static_cast<u32>(row.block_count - 1));
   Candidate floor = static_cast<u64>(pivot) << 32;
   if (above >= Select::kTopK) {
     // Leading bits that the keys from the pivot up share need no pass.
     const u32 largest = largest_key<Select>(storage);
-    top = 63 - __builtin_clz(pivot ^ largest);
+    top = 63 - leading_zeros(pivot ^ largest);
     floor = static_cast<u64>(largest) << 32 >> top >> 1 << top << 1;
     above = 0;
   }

@@ -29,7 +29,7 @@ WINNOW_DEVICE void collect(Candidate floor, const Keys &keys,
 
 /// Moves the wave's candidates to its first lanes.
 WINNOW_DEVICE Candidate close_ranks(Candidate own) {
-  const u64 held = ballot(is_candidate(own));
+  const LaneMask held = ballot(is_candidate(own));
   const i32 lane = is_candidate(own) ? count_before(held)
                                      : count_lanes(held) + count_before(~held);
   return send_to_lane(own, lane);

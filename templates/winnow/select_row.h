@@ -36,8 +36,8 @@ inline constexpr i32 kThreads = Select::kWaves * kWaveLanes;
 template <class Select>
 WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
   SelectRow row;
-  row.row = __builtin_amdgcn_workgroup_id_x();
-  row.head = __builtin_amdgcn_workgroup_id_y();
+  row.row = workgroup_x();
+  row.head = workgroup_y();
   row.request = row.row / Select::kQueryLen;
   const i32 length = load_uniform(seq_lens, row.request);
   row.visible = causal_length<Select>(length, row.row % Select::kQueryLen);
@@ -135,7 +135,7 @@ WINNOW_DEVICE ScoreKeys<Select> load_score_row(const float *score,
   // end read the last score again, which is cheaper than masking them off.
   for_each_slot<Select>(count, [&](i32 slot, i32 first) {
     const u32 column = min(first + thread_index(), count - 1);
-    keys.key[slot] = __builtin_bit_cast(u32, scores[column]);
+    keys.key[slot] = bits_of_float(scores[column]);
   });
   for_each_slot<Select>(count, [&](i32 slot, i32 first) {
     const u32 key = sort_key(keys.key[slot]);

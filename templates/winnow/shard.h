@@ -9,7 +9,7 @@
 //   kMaxBlocks                blocks of the longest sequence, of all ranks
 #pragma once
 
-#include "winnow/portable.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow {
 

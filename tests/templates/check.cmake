@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One test of the device headers. MODE=headers compiles each of HEADERS on its
-# own; MODE=shapes compiles SAMPLE once for each of SHAPES and reads what the
+# own; MODE=interface looks for what only an architecture header may hold;
+# MODE=shapes compiles SAMPLE once for each of SHAPES and reads what the
 # code objects say of themselves.
 
 set(flags -x hip --offload-arch=gfx950 --offload-device-only --no-gpu-bundle-output
@@ -42,6 +43,21 @@ if(MODE STREQUAL "headers")
     message(FATAL_ERROR "no headers given")
   endif()
   message("${count} headers compile on their own")
+endif()
+
+if(MODE STREQUAL "interface")
+  list(FILTER HEADERS EXCLUDE REGEX "/winnow/arch(/|[.]h)")
+  foreach(header IN LISTS HEADERS)
+    file(READ ${header} text)
+    if(text MATCHES "__[a-z]+[a-z_0-9]*|[^a-z_]asm[^a-z_]|threadIdx|blockIdx|kWaveLanes (==|!=) ")
+      message(FATAL_ERROR "${header}: '${CMAKE_MATCH_0}' belongs to an architecture header")
+    endif()
+  endforeach()
+  list(LENGTH HEADERS count)
+  if(count EQUAL 0)
+    message(FATAL_ERROR "no headers given")
+  endif()
+  message("${count} headers are free of what is a target's own")
 endif()
 
 if(MODE STREQUAL "shapes")

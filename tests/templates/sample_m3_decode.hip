@@ -115,14 +115,14 @@ struct Select {
 
 using namespace winnow;
 
-WINNOW_KERNEL(64 * Score::kWaves)
+WINNOW_KERNEL(kWaveLanes *Score::kWaves)
 m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
                 i64 index_table_stride, const i32 *seq_lens, float *score,
                 i64 score_head_stride) {
   // score_task: the request and the blocks of this wave, what each row sees.
   const ScoreTask<Score> task = score_task<Score>(seq_lens);
-  // load_query: the A operand, held for the whole walk.
-  const Fragment<ELEMENT> query = load_query<Score>(q, task);
+  // load_query: the request's queries, held for the whole walk.
+  const Queries<Score, ELEMENT> query = load_query<Score>(q, task);
   // walk_pages: the wave's blocks, and where the block table says they lie.
   for (PageWalk<Score> at(task, index_table, index_table_stride); at.more();
        at.next()) {
@@ -131,10 +131,10 @@ m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
       Best<Score> best = no_score<Score>();
       // walk_slices: up to 128 tokens of the block at a time.
       for (i32 slice = 0; slice < kSlices<Score, ELEMENT>; ++slice) {
-        // load_key_tiles: the B operands, all in flight at once.
+        // load_key_tiles: the keys of a slice, all in flight at once.
         const KeyTiles<Score, ELEMENT> tiles =
             load_key_tiles<Score>(keys, at.page, slice);
-        // multiply_accumulate: 16 queries x 16 tokens an instruction.
+        // multiply_accumulate: the queries times 16 tokens a tile.
         Products<Score, ELEMENT> products =
             multiply_accumulate<Score>(tiles, query);
         // mask: only where some row does not see the whole block.
@@ -143,7 +143,7 @@ m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
         // fold: the maximum over this lane's tokens.
         fold<Score>(products, best);
       }
-      // reduce: the maximum over the 16 lanes of a query.
+      // reduce: the maximum over the lanes of a query.
       block_score = reduce<Score>(best);
       // force: blocks that are always kept.
       block_score = force<Score>(block_score, task, at.block);
@@ -153,7 +153,7 @@ m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
   }
 }
 
-WINNOW_KERNEL(64 * Select::kWaves)
+WINNOW_KERNEL(kWaveLanes *Select::kWaves)
 m3_decode_select(const float *score, i64 score_head_stride, const i32 *seq_lens,
                  i32 *idx, i64 idx_head_stride, i64 idx_row_stride,
                  const i32 *attn_table, i64 attn_table_stride, i32 *pages,

@@ -78,7 +78,7 @@ struct Merge {
 
 using namespace winnow;
 
-WINNOW_KERNEL(64 * Select::kWaves)
+WINNOW_KERNEL(kWaveLanes *Select::kWaves)
 m3_rank_select(const float *score, i64 score_head_stride, const i32 *seq_lens,
                i32 *ids, i64 id_head_stride, i64 id_row_stride, float *scores,
                i64 score_out_head_stride, i64 score_out_row_stride) {
@@ -100,7 +100,7 @@ m3_rank_select(const float *score, i64 score_head_stride, const i32 *seq_lens,
                            score_out_head_stride, score_out_row_stride);
 }
 
-WINNOW_KERNEL(64 * Merge::kWaves)
+WINNOW_KERNEL(kWaveLanes *Merge::kWaves)
 m3_merge(const i32 *ids, i64 id_rank_stride, i64 id_head_stride,
          i64 id_row_stride, const float *scores, i64 score_rank_stride,
          i64 score_head_stride, i64 score_row_stride, const i32 *seq_lens,

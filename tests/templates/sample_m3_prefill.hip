@@ -115,7 +115,7 @@ struct Select {
 
 using namespace winnow;
 
-WINNOW_KERNEL(64 * Score::kWaves)
+WINNOW_KERNEL(kWaveLanes *Score::kWaves)
 m3_prefill_score(const ELEMENT *q, i64 q_rows, const ELEMENT *keys,
                  const i32 *index_table, i64 index_table_stride,
                  const i32 *seq_lens, i64 requests, const i32 *cu_seqlens,
@@ -123,7 +123,7 @@ m3_prefill_score(const ELEMENT *q, i64 q_rows, const ELEMENT *keys,
   // ragged_task: the tile's rows and blocks, what each row sees.
   const RaggedTask<Score> task =
       ragged_task<Score>(seq_lens, cu_seqlens, requests, q_rows);
-  // load_query_tiles: the B operands, held for the whole walk.
+  // load_query_tiles: the wave's queries, held for the whole walk.
   const QueryTiles<Score, ELEMENT> queries = load_query_tiles<Score>(q, task);
   // walk_shared: the chunk's blocks, each read once for all waves.
   WINNOW_SHARED SharedKeys<Score, ELEMENT> shared;
@@ -150,7 +150,7 @@ m3_prefill_score(const ELEMENT *q, i64 q_rows, const ELEMENT *keys,
   }
 }
 
-WINNOW_KERNEL(64 * Select::kWaves)
+WINNOW_KERNEL(kWaveLanes *Select::kWaves)
 m3_prefill_select(const float *score, i64 score_head_stride,
                   const i32 *seq_lens, i64 requests, const i32 *cu_seqlens,
                   i32 *idx, i64 idx_head_stride, i64 idx_row_stride,

@@ -3,7 +3,7 @@
 // formats. Every value of each format is a float, so decoding is exact.
 #pragma once
 
-#include "winnow/portable.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow::generic {
 
@@ -15,13 +15,6 @@ inline constexpr i32 kF16 = 3;
 
 template <i32 Format>
 inline constexpr i32 kBytes = Format == kF8E4M3FN || Format == kF8E5M2 ? 1 : 2;
-
-WINNOW_DEVICE float float_of_bits(u32 bits) {
-  return __builtin_bit_cast(float, bits);
-}
-WINNOW_DEVICE u32 bits_of_float(float value) {
-  return __builtin_bit_cast(u32, value);
-}
 
 /// The exponent's bias moves from 7 to 127; denormals count units of 2^-9. No
 /// float denormal appears on the way, which a target might flush.

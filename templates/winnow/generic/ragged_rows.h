@@ -5,7 +5,7 @@
 // to make tables of it and no lane has to wait for another.
 #pragma once
 
-#include "winnow/portable.h"
+#include "winnow/arch/portable.h"
 
 namespace winnow::generic {
 

@@ -74,7 +74,7 @@ WINNOW_DEVICE u32 order_of_score(u32 bits) {
 /// equal, and none is 0.
 template <class Select>
 WINNOW_DEVICE u64 order_of_block(float score, i32 block) {
-  const u32 bits = __builtin_bit_cast(u32, score);
+  const u32 bits = bits_of_float(score);
   const u32 tie = Select::kTieHighest ? block : ~block;
   return static_cast<u64>(order_of_score(bits)) << 32 | tie;
 }

@@ -29,7 +29,7 @@
 // HIP: static_assert(Score::kHeadDim >= 8 && Score::kHeadDim <= 4096,
 // HIP-NEXT: "contract 'winnow_generic', limit 'head_dim':
 // HIP: static_assert(Select::kTopK >= 1 && Select::kTopK <= 2048,
-// HIP-NOT: winnow/base.h
+// HIP-NOT: winnow/arch/{{[^p]}}
 // HIP: WINNOW_KERNEL(Score::kThreads)
 // HIP-NEXT: wide_score(
 // HIP-NEXT:     const u16 *q,

@@ -19,13 +19,13 @@ class Winnow_StageType<string name, string mnemo, string text>
 def Winnow_ScoreTask : Winnow_StageType<"ScoreTask", "score_task",
     "The request and the blocks that one wave scores, with each query's reach.">;
 def Winnow_QueryFragment : Winnow_StageType<"QueryFragment", "query_fragment",
-    "The index queries of a request as the A operand of an MFMA.">;
+    "The index queries of a request as an operand of matrix products.">;
 def Winnow_Page : Winnow_StageType<"Page", "page",
     "One block of a request and the page of the key cache where it lies.">;
 def Winnow_Slice : Winnow_StageType<"Slice", "slice",
     "The part of a page whose keys are in flight at once.">;
 def Winnow_KeyTiles : Winnow_StageType<"KeyTiles", "key_tiles",
-    "The keys of a slice as the B operands of its MFMAs.">;
+    "The keys of a slice as operands of its matrix products.">;
 def Winnow_Products : Winnow_StageType<"Products", "products",
     "The dot products of the queries with a slice's tokens.">;
 def Winnow_Best : Winnow_StageType<"Best", "best",
