@@ -90,9 +90,8 @@ Result<runtime::Bundle>
 winnow::compileDescription(std::string_view text, std::string_view name,
                            const CompileOptions &options) {
   Description description(text, name);
-  if (!description.run([&](PassManager &manager) {
-        buildPlanPipeline(manager, options.arch, options.prefer);
-      }))
+  if (!description.run(
+          [&](PassManager &manager) { buildPlanPipeline(manager, options); }))
     return description.failed();
   Result<runtime::Bundle> bundle = description.bundle(
       [&](func::FuncOp entry, runtime::Bundle &bundle) -> LogicalResult {

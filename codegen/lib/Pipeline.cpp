@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of the passes, and their registration with the tools.
+#include "winnow/Codegen/Compile.h"
 #include "winnow/Codegen/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -7,13 +8,20 @@
 
 using namespace mlir;
 
-void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch,
-                               llvm::StringRef prefer) {
-  std::string target = arch.str();
-  manager.addPass(createVerifyContract(VerifyContractOptions{target}));
-  manager.addPass(
-      createSelectLowering(SelectLoweringOptions{target, prefer.str()}));
-  manager.addPass(createSchedule(ScheduleOptions{target}));
+void winnow::buildPlanPipeline(OpPassManager &manager,
+                               const CompileOptions &options) {
+  manager.addPass(createVerifyContract(VerifyContractOptions{options.arch}));
+  manager.addPass(createSelectLowering(
+      SelectLoweringOptions{options.arch, options.prefer}));
+  manager.addPass(createSchedule(ScheduleOptions{options.arch, options.schedule,
+                                                 options.scheduleFrom,
+                                                 options.ignoreOwnSchedule}));
+}
+
+void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch) {
+  CompileOptions options;
+  options.arch = arch.str();
+  buildPlanPipeline(manager, options);
 }
 
 void winnow::registerCodegenPasses() {

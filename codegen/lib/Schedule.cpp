@@ -22,47 +22,10 @@ namespace winnow {
 using namespace mlir;
 using namespace winnow;
 
+/// The rows of a matrix instruction that take queries of ragged rows.
+static constexpr int64_t kTileQueries = 16;
+
 namespace {
-
-/// The sizes that the scheduler chooses.
-struct ScoreSchedule {
-  int64_t waves;  // waves a workgroup, each on a block of its own
-  int64_t chunks; // workgroups a request
-};
-struct RaggedSchedule {
-  int64_t waves;       // waves a workgroup
-  int64_t queryTiles;  // times 16 queries a wave
-  int64_t chunkBlocks; // blocks a workgroup
-  int64_t tileRows;    // rows a workgroup
-};
-struct SelectSchedule {
-  int64_t waves; // waves a workgroup
-  int64_t slots; // scores a lane
-};
-
-/// Keeps the longest sequence at 32 blocks a wave or less, so that one long
-/// request fills the device and many short ones launch few idle waves.
-ScoreSchedule scheduleScore(Description &description) {
-  constexpr int64_t waves = 4, blocksPerWave = 32, mostChunks = 64;
-  int64_t chunks =
-      llvm::divideCeil(description.shardBlocks(), waves * blocksPerWave);
-  return {waves, std::clamp<int64_t>(chunks, 1, mostChunks)};
-}
-
-/// Up to 4 query tiles a wave read each key once for 64 queries; shorter
-/// prompts get fewer, as tiles without queries are computed like others. Chunks
-/// of 32 blocks keep the search and the loads of queries to a few hundredths of
-/// the work, and still part a context of 32768 tokens eight ways.
-RaggedSchedule scheduleRagged(Description &description) {
-  constexpr int64_t waves = 4, tileQueries = 16, wantedChunk = 32;
-  int64_t queries =
-      std::min<int64_t>(description.maxQueryLen, 65536) * description.heads();
-  int64_t queryTiles = queries <= waves * tileQueries       ? 1
-                       : queries <= 2 * waves * tileQueries ? 2
-                                                            : 4;
-  return {waves, queryTiles, std::min(description.shardBlocks(), wantedChunk),
-          waves * queryTiles * tileQueries / description.heads()};
-}
 
 /// The leaf functions keep at most 16 KiB of keys in registers or in a buffer.
 int64_t sliceCount(Description &description) {
@@ -70,27 +33,6 @@ int64_t sliceCount(Description &description) {
   auto keys = cast<MemRefType>(description.score.getKeys().getType());
   int64_t tokenBytes = keys.getDimSize(2) * keys.getElementTypeBitWidth() / 8;
   return llvm::divideCeil(description.blockSize() * tokenBytes, sliceBytes);
-}
-
-/// Up to 16 scores a lane fit in registers beside the histogram's working set;
-/// past 16 waves (the most that a workgroup has) only more slots are left. Of a
-/// merge's candidates, which are few, 4 a lane are under way together.
-SelectSchedule scheduleSelect(Description &description) {
-  constexpr int64_t mostWaves = 16;
-  bool merges = static_cast<bool>(description.merge);
-  int64_t wantedSlots = merges ? 4 : 16;
-  int64_t places = merges ? description.ranks() * description.rankKeep()
-                          : description.shardBlocks();
-  int64_t waves = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(places, kWaveLanes * wantedSlots)), 1,
-      mostWaves);
-  auto slots =
-      static_cast<int64_t>(llvm::divideCeil(places, waves * kWaveLanes));
-  // A group of one slot after whole ones: clang 22 keeps a merge's candidates
-  // in local memory then, 24 KiB of it, and not in registers.
-  if (merges && slots > wantedSlots)
-    slots = llvm::alignTo(slots, 4);
-  return {waves, slots};
 }
 
 /// Sets `slot` to `op`; an error if there was one already.
@@ -228,6 +170,9 @@ public:
         description.selectLowering() == "generic"
             ? buildGenericSelectKernel(*this, selectArguments, rowCount())
             : buildSelectKernel(selectArguments);
+    const EntrySchedule &schedule = description.schedule;
+    attachSchedule(selectKernel, schedule.selectProblem, schedule.select,
+                   schedule.request);
     LaunchOp::create(builder, loc, selectKernel.getSymName(), sizes,
                      selectArguments);
 
@@ -260,6 +205,9 @@ private:
                       : description.isRagged()
                           ? buildRaggedScoreKernel(arguments)
                           : buildScoreKernel(arguments);
+    const EntrySchedule &schedule = description.schedule;
+    attachSchedule(kernel, schedule.scoreProblem, schedule.score,
+                   schedule.request);
     LaunchOp::create(builder, loc, kernel.getSymName(), sizes, arguments);
     return score;
   }
@@ -275,7 +223,7 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     BlockScoreOp op = description.score;
     Location loc = op.getLoc();
-    ScoreSchedule schedule = scheduleScore(description);
+    const KernelSchedule &schedule = description.schedule.score;
     auto queryType = cast<MemRefType>(op.getQuery().getType());
     KernelOp kernel =
         startKernel("mfma", "_score", "Score",
@@ -334,12 +282,15 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     BlockScoreOp op = description.score;
     Location loc = op.getLoc();
-    RaggedSchedule schedule = scheduleRagged(description);
+    const KernelSchedule &schedule = description.schedule.score;
+    // Rows that a workgroup takes at once.
+    int64_t tileRows = schedule.waves * schedule.queryTiles * kTileQueries /
+                       description.heads();
     auto queryType = cast<MemRefType>(op.getQuery().getType());
     // Every request may leave one tile partly filled, so there are as many
     // tiles as fit the rows and one more a request.
     AffineExpr tiles =
-        rowCount().floorDiv(schedule.tileRows) + builder.getAffineSymbolExpr(0);
+        rowCount().floorDiv(tileRows) + builder.getAffineSymbolExpr(0);
     int64_t chunks =
         llvm::divideCeil(description.shardBlocks(), schedule.chunkBlocks);
     KernelOp kernel = startKernel(
@@ -394,7 +345,7 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     StoreSelectionOp store = description.store;
     Location loc = description.selectOp()->getLoc();
-    SelectSchedule schedule = scheduleSelect(description);
+    const KernelSchedule &schedule = description.schedule.select;
     SmallVector<std::pair<StringRef, Attribute>> shape = selectShape();
     shape.append({{"kWaves", number(schedule.waves)},
                   {"kSlots", number(schedule.slots)}});
@@ -445,16 +396,28 @@ struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
   using ScheduleBase::ScheduleBase;
 
   void runOnOperation() override {
+    ScheduleRequest option;
+    if (std::string error;
+        !schedule.empty() &&
+        !parseSchedule(schedule, scheduleFrom, option, error)) {
+      getOperation().emitError() << error;
+      return signalPassFailure();
+    }
     // Everything is checked before anything is rewritten.
-    SmallVector<Description> descriptions;
+    std::vector<Description> descriptions;
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
       if (!isEntry(entry))
         continue;
       FailureOr<Description> description = matchDescription(entry, arch);
       if (failed(description))
         return signalPassFailure();
-      descriptions.push_back(*description);
+      if (description->rowsOp() &&
+          failed(resolveSchedule(*description, option, ignoreOwnSchedule)))
+        return signalPassFailure();
+      descriptions.push_back(std::move(*description));
     }
+    if (failed(checkOptionApplies(getOperation(), option, descriptions)))
+      return signalPassFailure();
     for (Description &description : descriptions) {
       if (description.rowsOp())
         PlanBuilder(description, arch).build();

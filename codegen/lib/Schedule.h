@@ -6,14 +6,25 @@
 
 #include "winnow/Codegen/Facts.h"
 #include "winnow/Codegen/KernelParameters.h"
+#include "winnow/Codegen/ScheduleModel.h"
+#include "winnow/IR/ScheduleAttribute.h"
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace winnow {
 
 using namespace mlir; // NOLINT: the schedulers' own header
+
+/// What was chosen for the kernels of one entry, and what of it somebody fixed.
+struct EntrySchedule {
+  ScheduleRequest request;
+  KernelProblem scoreProblem, selectProblem; // the first only of a topk
+  KernelSchedule score, select;
+  int64_t launches = kMaxLaunches; // for all of the entry but its steps
+};
 
 /// The operations of one entry, in the two forms that the lowerings take: rows,
 /// scores and selection, or rows and a merge of selections; and what is made of
@@ -31,6 +42,7 @@ struct Description {
   int64_t maxSeqLen = 0;
   int64_t maxQueryLen = 0; // of ragged rows: most of them in a request
   contract::Facts facts;   // what contracts say of it once it is a plan
+  EntrySchedule schedule;  // once it is resolved
 
   StringRef scoreLowering() { return loweringOf(score); }
   StringRef selectLowering() { return loweringOf(selectOp()); }
@@ -79,6 +91,21 @@ struct Description {
     return op->getAttrOfType<StringAttr>(kLoweringAttr).getValue();
   }
 };
+
+/// Decides the schedule of every kernel of a description: what its
+/// `winnow.schedule` and, going before that, `option` fix, and for the rest
+/// what the model chooses. An error is one at the entry.
+LogicalResult resolveSchedule(Description &description,
+                              const ScheduleRequest &option, bool ignoresOwn);
+
+/// An error at the module if `option` fixes what no kernel of any entry has.
+LogicalResult checkOptionApplies(ModuleOp module, const ScheduleRequest &option,
+                                 MutableArrayRef<Description> descriptions);
+
+/// Writes on a kernel what it got, and where from if not from the model.
+void attachSchedule(KernelOp kernel, const KernelProblem &problem,
+                    const KernelSchedule &schedule,
+                    const ScheduleRequest &request);
 
 /// Turns the operations of a step (rebase_table, rebase_slots, insert_keys),
 /// which have a lowering, into kernels and launches where they stand: before

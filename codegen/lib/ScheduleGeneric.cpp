@@ -5,39 +5,12 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <algorithm>
-
 using namespace mlir;
 using namespace winnow;
 
 /// Work-items of a workgroup: enough to hide the latency of a key's loads, and
 /// one for each bin of the radix select.
 static constexpr int64_t kThreads = 256;
-
-namespace {
-
-struct GenericScoreSchedule {
-  int64_t queryGroup; // queries of a workgroup
-  int64_t chunks;     // workgroups that share the blocks of a request
-};
-
-} // namespace
-
-/// As many queries as share a key's load with profit, and at most 32 KiB of
-/// them as floats; the groups of `queries` are made equal. A workgroup takes
-/// the longest sequence in 16 runs or more.
-static GenericScoreSchedule scheduleScore(Description &description,
-                                          int64_t queries, int64_t headDim) {
-  constexpr int64_t mostQueries = 8, mostFloats = 8192, runsPerChunk = 16,
-                    mostChunks = 64;
-  int64_t group = std::clamp<int64_t>(mostFloats / headDim, 1, mostQueries);
-  int64_t groups = llvm::divideCeil(queries, group);
-  int64_t run = std::max<int64_t>(kThreads / description.blockSize(), 1);
-  int64_t chunks =
-      llvm::divideCeil(description.shardBlocks(), run * runsPerChunk);
-  return {static_cast<int64_t>(llvm::divideCeil(queries, groups)),
-          std::min(chunks, mostChunks)};
-}
 
 /// The number under which the device headers know a format.
 static int64_t formatNumber(Type element) {
@@ -56,13 +29,7 @@ KernelOp winnow::buildGenericScoreKernel(KernelBuilder &plan,
   BlockScoreOp op = description.score;
   Location loc = op.getLoc();
   auto queryType = cast<MemRefType>(op.getQuery().getType());
-  // Where rows are ragged, a request may have as many as the bounds allow.
-  int64_t queryLen = description.isRagged()
-                         ? std::min<int64_t>(description.maxQueryLen, 65536)
-                         : description.queryLen();
-  int64_t queries = queryLen * description.heads();
-  GenericScoreSchedule schedule =
-      scheduleScore(description, queries, queryType.getDimSize(2));
+  const KernelSchedule &schedule = description.schedule.score;
   SmallVector<std::pair<StringRef, Attribute>> shape{
       {"kHeads", plan.number(description.heads())},
       {"kHeadDim", plan.number(queryType.getDimSize(2))},
@@ -87,7 +54,8 @@ KernelOp winnow::buildGenericScoreKernel(KernelBuilder &plan,
     grid = {queryCount.floorDiv(schedule.queryGroup) + requests,
             plan.constant(schedule.chunks), plan.constant(1)};
   } else {
-    int64_t groups = llvm::divideCeil(queries, schedule.queryGroup);
+    int64_t groups = llvm::divideCeil(
+        description.queryLen() * description.heads(), schedule.queryGroup);
     shape.push_back({"kQueryLen", plan.number(description.queryLen())});
     shape.push_back({"kQueryGroups", plan.number(groups)});
     grid = {plan.constant(schedule.chunks * groups), requests,

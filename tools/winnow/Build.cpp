@@ -31,7 +31,7 @@ struct BuildOptions {
   std::string file, output;
   std::string archList = "gfx950";
   std::vector<std::string> archs;
-  std::string prefer;
+  std::string prefer, schedule;
   bool verbose = false;
   CompilerOptions compiler;
 };
@@ -124,11 +124,28 @@ std::string processorOf(const std::string &arch) {
   return arch.substr(0, arch.find(':'));
 }
 
+/// Whether `bundle` has each entry of `other` for `arch` in the same lowering,
+/// if perhaps with another schedule.
+bool hasAll(const runtime::Bundle &bundle, const runtime::Bundle &other,
+            const std::string &arch) {
+  return std::ranges::all_of(other.entries, [&](const auto &entry) {
+    return std::ranges::any_of(bundle.variants(entry.name), [&](auto *known) {
+      const std::vector<std::string> &archs =
+          bundle.sources[known->launches.front().source].archs;
+      return known->lowering == entry.lowering &&
+             std::ranges::find(archs, arch) != archs.end();
+    });
+  });
+}
+
 /// The description for every architecture in one bundle; unless a lowering is
 /// preferred, in portable HIP too, for devices that refuse the better one.
 Result<Loaded> loadAll(const BuildOptions &options) {
-  Result<Loaded> loaded =
-      load(options.file, processorOf(options.archs.front()), options.prefer);
+  CompileOptions compile;
+  compile.arch = processorOf(options.archs.front());
+  compile.prefer = options.prefer;
+  compile.schedule = options.schedule;
+  Result<Loaded> loaded = load(options.file, compile);
   if (!loaded || !loaded->fromDescription)
     return loaded;
   auto merge = [&](Loaded other, const std::string &arch) {
@@ -136,20 +153,26 @@ Result<Loaded> loadAll(const BuildOptions &options) {
     loaded->time += other.time;
   };
   for (size_t i = 1; i < options.archs.size(); ++i) {
-    const std::string processor = processorOf(options.archs[i]);
-    Result<Loaded> other = load(options.file, processor, options.prefer);
+    compile.arch = processorOf(options.archs[i]);
+    Result<Loaded> other = load(options.file, compile);
     if (!other)
       return other;
-    merge(std::move(*other), processor);
+    merge(std::move(*other), compile.arch);
   }
   if (!options.prefer.empty())
     return loaded;
   // After the better ones of every architecture. Where it refuses an operation
   // the entry is the same as before and not added twice.
-  for (const std::string &arch : options.archs)
-    if (Result<Loaded> portable =
-            load(options.file, processorOf(arch), "generic"))
-      merge(std::move(*portable), processorOf(arch));
+  // Schedules that somebody fixed are those of the better one's kernels.
+  compile.prefer = "generic";
+  compile.schedule.clear();
+  compile.ignoreOwnSchedule = true;
+  for (const std::string &arch : options.archs) {
+    compile.arch = processorOf(arch);
+    Result<Loaded> portable = load(options.file, compile);
+    if (portable && !hasAll(loaded->bundle, portable->bundle, compile.arch))
+      merge(std::move(*portable), compile.arch);
+  }
   return loaded;
 }
 
@@ -253,6 +276,7 @@ void tool::addBuildCommand(CLI::App &app, Action &action) {
       ->check(archsText)
       ->capture_default_str();
   addPreferOption(*command, options->prefer);
+  addScheduleOption(*command, options->schedule);
   addCompilerOptions(*command, options->compiler);
   command->add_flag("-v,--verbose", options->verbose,
                     "Print times, and registers, LDS, spills and code size of "

@@ -35,6 +35,9 @@ void addCacheCommand(CLI::App &app, Action &action);
 /// The option --prefer of the commands that lower a description.
 void addPreferOption(CLI::App &command, std::string &prefer);
 
+/// The option --schedule of those that make kernels.
+void addScheduleOption(CLI::App &command, std::string &schedule);
+
 /// Prints an error and answers with `code`. Diagnostics of the compiler are
 /// printed as they are; other errors get the tool's name in front.
 int report(const Error &error, int code = kFailed);

@@ -24,9 +24,8 @@ namespace {
 
 struct EmitOptions {
   std::string file, folder;
-  std::string arch = "gfx950";
+  CompileOptions compile;
   bool isArchGiven = false;
-  std::string prefer;
 };
 
 /// Leaves of a bundle what compiles for `arch`. What was lowered once cannot be
@@ -76,13 +75,13 @@ Status keepArch(runtime::Bundle &bundle, const std::string &arch) {
 }
 
 int emit(const EmitOptions &options) {
-  Result<Loaded> loaded = load(options.file, options.arch, options.prefer);
+  Result<Loaded> loaded = load(options.file, options.compile);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());
   // What a bundle was built to is not written, so the manifest lists none.
   loaded->bundle.codeObjects.clear();
   if (!loaded->fromDescription && options.isArchGiven)
-    if (Status status = keepArch(loaded->bundle, options.arch); !status)
+    if (Status status = keepArch(loaded->bundle, options.compile.arch); !status)
       return report(
           Error{fmt::format("{}: {}", options.file, status.message())});
   Result<std::string> manifest = runtime::manifestText(loaded->bundle);
@@ -117,9 +116,10 @@ void tool::addEmitCommand(CLI::App &app, Action &action) {
       ->add_option("-o,--output", options->folder, "The folder to write into")
       ->required();
   CLI::Option *arch =
-      command->add_option("--arch", options->arch, "The architecture it is for")
+      command->add_option("--arch", options->compile.arch, "The architecture it is for")
           ->capture_default_str();
-  addPreferOption(*command, options->prefer);
+  addPreferOption(*command, options->compile.prefer);
+  addScheduleOption(*command, options->compile.schedule);
   command->callback([options, arch, &action] {
     options->isArchGiven = arch->count() > 0;
     action = [options] { return emit(*options); };

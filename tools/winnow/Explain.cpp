@@ -122,6 +122,12 @@ void tool::addExplainCommand(CLI::App &app, Action &action) {
       [options, &action] { action = [options] { return explain(*options); }; });
 }
 
+void tool::addScheduleOption(CLI::App &command, std::string &schedule) {
+  command.add_option("--schedule", schedule,
+                     "Parameters of schedules to fix, as winnow.schedule of a "
+                     "description does: score.waves=8,chunks=4");
+}
+
 void tool::addPreferOption(CLI::App &command, std::string &prefer) {
   command
       .add_option("--prefer", prefer,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Load.h"
 
-#include "winnow/Codegen/Compile.h"
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
@@ -37,6 +36,15 @@ Result<LoadedCode> ready(LoadedCode code, const std::string &name) {
 
 Result<Loaded> tool::load(const std::string &path, const std::string &arch,
                           const std::string &prefer, bool orReference) {
+  CompileOptions options;
+  options.arch = arch;
+  options.prefer = prefer;
+  return load(path, options, orReference);
+}
+
+Result<Loaded> tool::load(const std::string &path,
+                          const CompileOptions &options, bool orReference) {
+  const std::string &prefer = options.prefer;
   const auto start = Clock::now();
   Result<std::vector<std::byte>> bytes =
       runtime::readFile(path, runtime::kMaxBundleBytes);
@@ -47,6 +55,10 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
     Result<runtime::Bundle> bundle = runtime::readBundle(*bytes);
     if (!bundle)
       return Error{path + ": " + bundle.message()};
+    if (!options.schedule.empty())
+      return Error{path + ": the schedule '" + options.schedule +
+                   "' cannot be had: the file is a bundle, whose kernels are "
+                   "made; give the description"};
     loaded.bundle = std::move(*bundle);
     std::vector<runtime::Entry> &entries = loaded.bundle.entries;
     auto front = entries.begin();
@@ -65,11 +77,10 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
                    std::to_string(kMaxDescriptionBytes)};
     const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
                                 bytes->size());
-    Result<runtime::Bundle> bundle =
-        compileDescription(text, path, CompileOptions{arch, prefer});
+    Result<runtime::Bundle> bundle = compileDescription(text, path, options);
     // What is wrong with the text itself is said in the same words.
     if (!bundle && orReference)
-      bundle = describeDescription(text, path, CompileOptions{arch, prefer});
+      bundle = describeDescription(text, path, options);
     if (!bundle)
       return bundle.takeError();
     loaded.bundle = std::move(*bundle);

@@ -6,6 +6,8 @@
 #include "Compilers.h"
 #include "Execute.h"
 
+#include "winnow/Codegen/Compile.h"
+
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ struct Loaded {
 /// lowering takes is still loaded, for the reference.
 Result<Loaded> load(const std::string &path, const std::string &arch,
                     const std::string &prefer = "", bool orReference = false);
+
+/// The same with everything that may be chosen. A bundle's schedules are fixed:
+/// asking for others is an error.
+Result<Loaded> load(const std::string &path, const CompileOptions &options,
+                    bool orReference = false);
 
 /// The code object of each source that `entry` launches: the bundle's own for
 /// `arch`, or one compiled now.

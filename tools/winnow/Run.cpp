@@ -32,7 +32,7 @@ constexpr const char *kArch = "gfx950";
 constexpr int64_t kUsualRequests = 4, kUsualContext = 4096;
 
 struct RunOptions {
-  std::string file, entry, prefer;
+  std::string file, entry, prefer, schedule;
   std::string device = "sim";
   std::optional<int64_t> requests, context;
   std::string lengthList, newTokenList; ///< as given: "4096,0,17"
@@ -57,7 +57,11 @@ public:
       return failed(Error{"--checks and --profile look into kernels, and "
                           "--device host runs none"},
                     kUsage);
-    Result<Loaded> found = load(options.file, kArch, options.prefer,
+    CompileOptions compile;
+    compile.arch = kArch;
+    compile.prefer = options.prefer;
+    compile.schedule = options.schedule;
+    Result<Loaded> found = load(options.file, compile,
                                 /*orReference=*/options.device == "host");
     if (!found)
       return failed(found.takeError(), kFailed, /*diagnostics=*/true);
@@ -382,6 +386,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
       ->excludes(newTokens)
       ->excludes(seed);
   addPreferOption(*command, options->prefer);
+  addScheduleOption(*command, options->schedule);
   command->add_flag("--check", options->check,
                     "Hold scores, selection and page table against the "
                     "reference, and memory around them against its poison");

@@ -2,6 +2,7 @@
 // The discardable `winnow.*` attributes: where each may stand and what it
 // holds.
 #include "winnow/IR/Entry.h"
+#include "winnow/IR/ScheduleAttribute.h"
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/IR/Verifier.h"
@@ -11,7 +12,7 @@ using namespace mlir;
 using namespace winnow;
 
 namespace {
-enum class Place { Function, Operation };
+enum class Place { Function, Operation, FunctionOrKernel };
 
 struct KnownAttribute {
   StringRef name;
@@ -72,6 +73,8 @@ static ArrayRef<KnownAttribute> getKnownAttributes() {
       {kRefusalsAttr, Place::Operation, verifyAnything},
       {kArchAttr, Place::Operation, verifyAnything},
       {kFactsAttr, Place::Function, verifyAnything},
+      {kScheduleAttr, Place::FunctionOrKernel, verifySchedule},
+      {kScheduleFromAttr, Place::Operation, verifyAnything},
   };
   return known;
 }
@@ -98,18 +101,19 @@ WinnowDialect::verifyOperationAttribute(Operation *op,
     return refuseUnknown(op, name, "'" + op->getName().getStringRef() + "'");
 
   auto func = dyn_cast<func::FuncOp>(op);
-  bool inPlace = known->place == Place::Function
-                     ? bool(func)
-                     : isa_and_present<WinnowDialect>(op->getDialect());
+  bool inPlace = known->place == Place::Operation
+                     ? isa_and_present<WinnowDialect>(op->getDialect())
+                     : func || (known->place == Place::FunctionOrKernel &&
+                                isa<KernelOp>(op));
   if (!inPlace)
     return op->emitError() << "attribute '" << name << "' belongs on "
-                           << (known->place == Place::Function
-                                   ? "'func.func'"
-                                   : "an operation of the winnow dialect")
+                           << (known->place == Place::Operation
+                                   ? "an operation of the winnow dialect"
+                                   : "'func.func'")
                            << ", found on '" << op->getName() << "'";
   if (failed(known->verify(op, attribute)))
     return failure();
-  if (known->place == Place::Function && !func->hasAttr(kEntryAttr))
+  if (func && known->place != Place::Operation && !func->hasAttr(kEntryAttr))
     return op->emitError() << "attribute '" << name << "' needs '" << kEntryAttr
                            << "' on the same function";
   if (name != kEntryAttr)

@@ -13,7 +13,7 @@
 
 // CHECK-LABEL: winnow.kernel @wide_score(
 // CHECK-NEXT:  shape Score {kBlockSize = 48, kChunks = 25, kFormat = 2, kHeadDim = 72, kHeads = 20, kInitBlocks = 0, kLocalBlocks = 0, kMaxBlocks = 2000, kQueryGroup = 8, kReduction = 1, kScoreStride = 2048, kShardRank = 0, kShardWorld = 1, kThreads = 256}
-// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"} {
+// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.generic_ragged_task %seq_lens, %cu_seqlens of %query
 // CHECK-NEXT:    %[[QUERIES:.+]] = winnow.stage.generic_load_queries %query for %[[TASK]]
 // CHECK-NEXT:    winnow.stage.generic_score_blocks %[[QUERIES]], %keys via %index_table for %[[TASK]] into %score
@@ -21,7 +21,7 @@
 // CHECK-LABEL: winnow.kernel @wide_select(
 // CHECK-NEXT:  shape Select {
 // CHECK-NOT:   kQueryLen
-// CHECK:       grid #[[$SELECT_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"} {
+// CHECK:       grid #[[$SELECT_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"
 // CHECK-NEXT:    %[[ROW:.+]] = winnow.stage.generic_select_ragged_row %seq_lens, %cu_seqlens
 // CHECK-NEXT:    %[[CUT:.+]] = winnow.stage.generic_find_cut %score for %[[ROW]]
 // CHECK-NEXT:    %[[RANKING:.+]] = winnow.stage.generic_sort_kept %score from %[[CUT]] for %[[ROW]]

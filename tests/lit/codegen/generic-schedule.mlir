@@ -11,14 +11,14 @@
 
 // CHECK-LABEL: winnow.kernel @wide_score(
 // CHECK-NEXT:  shape Score {kBlockSize = 48, kChunks = 25, kFormat = 2, kHeadDim = 72, kHeads = 20, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 2000, kQueryGroup = 8, kQueryGroups = 5, kQueryLen = 2, kReduction = 2, kScoreStride = 2048, kShardRank = 0, kShardWorld = 1, kThreads = 256}
-// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"} {
+// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.generic_score_task %[[LENS:.+]] : memref<?xi32>
 // CHECK-NEXT:    %[[QUERIES:.+]] = winnow.stage.generic_load_queries %{{.+}} for %[[TASK]]
 // CHECK-NEXT:    winnow.stage.generic_score_blocks %[[QUERIES]], %{{.+}} via %{{.+}} for %[[TASK]] into
 
 // CHECK-LABEL: winnow.kernel @wide_select(
 // CHECK-NEXT:  shape Select {kBlockSize = 48, kHeads = 20, kIdPad = -1, kKvHeads = 20, kMaxBlocks = 2000, kOrderAscending = false, kPagePad = -1, kPagesPerBlock = 3, kQueryLen = 2, kScoreStride = 2048, kShardRank = 0, kShardWorld = 1, kThreads = 256, kTieHighest = true, kTopK = 500}
-// CHECK-NEXT:  grid #[[$SELECT_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"} {
+// CHECK-NEXT:  grid #[[$SELECT_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "generic"
 // CHECK-NEXT:    %[[ROW:.+]] = winnow.stage.generic_select_row
 // CHECK-NEXT:    %[[CUT:.+]] = winnow.stage.generic_find_cut %[[SCORE:.+]] for %[[ROW]]
 // CHECK-NEXT:    %[[RANKING:.+]] = winnow.stage.generic_sort_kept %[[SCORE]] from %[[CUT]] for %[[ROW]]

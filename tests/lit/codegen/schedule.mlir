@@ -11,7 +11,7 @@
 
 // CHECK-LABEL: winnow.kernel @speculate_score(
 // CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 8, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kWaves = 4}
-// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma"} {
+// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 8 : i64, waves = 4 : i64}} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.score_task
 // CHECK-NEXT:    %[[QUERY:.+]] = winnow.stage.load_query %{{.+}} for %[[TASK]]
 // CHECK-NEXT:    winnow.stage.walk_pages %[[PAGE:.+]] of %[[TASK]]

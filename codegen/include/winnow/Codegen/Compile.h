@@ -16,6 +16,13 @@ struct CompileOptions {
   std::string arch = "gfx950";
   /// A lowering to try before the others ("generic"); empty: the best first.
   std::string prefer;
+  /// Parameters of schedules to fix, going before those of the description:
+  /// "score.waves=8,chunks=4"; and what the bundle says of where they come
+  /// from.
+  std::string schedule, scheduleFrom = "option";
+  /// Leaves out what the description itself fixes: a schedule is written for
+  /// one lowering, and this may be another.
+  bool ignoreOwnSchedule = false;
 };
 
 /// Compiles every entry of a description to HIP: verify the contract, select a

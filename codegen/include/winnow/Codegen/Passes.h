@@ -16,10 +16,13 @@ namespace winnow {
 #define GEN_PASS_REGISTRATION
 #include "winnow/Codegen/Passes.h.inc"
 
-/// verify-contract, select-lowering, schedule; for `arch` (e.g. "gfx950").
-/// `prefer` names a lowering to try before the others.
-void buildPlanPipeline(mlir::OpPassManager &manager, llvm::StringRef arch,
-                       llvm::StringRef prefer = "");
+struct CompileOptions;
+
+/// verify-contract, select-lowering, schedule.
+void buildPlanPipeline(mlir::OpPassManager &manager,
+                       const CompileOptions &options);
+/// The same for `arch` (e.g. "gfx950") with nothing else chosen.
+void buildPlanPipeline(mlir::OpPassManager &manager, llvm::StringRef arch);
 
 /// Registers the passes and the pipeline `winnow-plan` with the tools.
 void registerCodegenPasses();

@@ -50,12 +50,23 @@ def Schedule : Pass<"winnow-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Replaces the body of each entry by the launches of `winnow.kernel`
     operations that it adds to the module: one that scores (`<entry>_score`) and
-    one that selects and emits the page table (`<entry>_select`). Tile shape,
-    waves, chunks, prefetch and slots a lane are decided here, from the bounds.
+    one that selects and emits the page table (`<entry>_select`). Each kernel
+    gets a schedule (waves, chunks, slots a lane, ...): what `winnow.schedule`
+    of the entry and the option `schedule` fix, and what a model chooses from
+    the bounds for the rest. It stands on the kernel as `winnow.schedule`, and
+    in `winnow.schedule_from` what somebody fixed. A schedule that a kernel
+    cannot have is an error.
   }];
   let options = [
     Option<"arch", "arch", "std::string", /*default=*/"\"gfx950\"",
            "Architecture that the kernels are for.">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
+           "Parameters to fix, going before those of the description: "
+           "score.waves=8,chunks=4.">,
+    Option<"scheduleFrom", "schedule-from", "std::string",
+           /*default=*/"\"option\"", "Where those come from.">,
+    Option<"ignoreOwnSchedule", "ignore-own-schedule", "bool",
+           /*default=*/"false", "Leave out what entries fix themselves.">,
   ];
   let dependentDialects = ["::winnow::WinnowDialect"];
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which schedules a kernel can have, and which of them it gets. Free of MLIR.
+#ifndef WINNOW_CODEGEN_SCHEDULEMODEL_H
+#define WINNOW_CODEGEN_SCHEDULEMODEL_H
+
+#include "winnow/IR/KernelSchedule.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+/// What a schedule is for: one kernel of one description, within its bounds.
+struct KernelProblem {
+  enum class Kind {
+    Score,         ///< matrix instructions, uniform rows
+    RaggedScore,   ///< matrix instructions, ragged rows
+    GenericScore,  ///< portable HIP, either kind of rows
+    Select,        ///< of scores, in registers
+    Merge,         ///< of candidates of ranks, in registers
+    GenericSelect, ///< portable HIP, of either
+  };
+  Kind kind = Kind::Score;
+  int64_t waveLanes = 64;
+  int64_t heads = 1;
+  /// Scoring: rows of a request times heads, the most that there are.
+  int64_t queries = 1;
+  int64_t headDim = 128;
+  int64_t elementBytes = 1;
+  int64_t blockSize = 128;
+  /// What a row is selected from, or a request scored: blocks of the longest
+  /// sequence that this shard has, or candidates of all ranks.
+  int64_t places = 1;
+
+  ScheduledKernel kernel() const {
+    return kind == Kind::Score || kind == Kind::RaggedScore ||
+                   kind == Kind::GenericScore
+               ? ScheduledKernel::Score
+               : ScheduledKernel::Select;
+  }
+};
+
+/// The parameters that such a kernel has.
+std::vector<const ScheduleParameter *>
+parametersOf(const KernelProblem &problem);
+
+/// What somebody fixed of a kernel, or nothing.
+using FixedParameter =
+    std::function<std::optional<int64_t>(const ScheduleParameter &)>;
+
+/// The schedule that a kernel gets where nobody says otherwise; parameters that
+/// are fixed have their value, and the others are chosen with that in mind. It
+/// may be one that the kernel cannot have, if what is fixed leaves no other.
+KernelSchedule chooseSchedule(const KernelProblem &problem,
+                              const FixedParameter &fixed);
+
+/// Why a kernel cannot have a schedule whose parameters are all in range, or
+/// nothing: "slots = 4 and waves = 1 hold 256 scores, needed 8192 (...)".
+std::optional<std::string> findConflict(const KernelProblem &problem,
+                                        const KernelSchedule &schedule);
+
+} // namespace winnow
+
+#endif // WINNOW_CODEGEN_SCHEDULEMODEL_H

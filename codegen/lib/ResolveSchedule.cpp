@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a description, its `winnow.schedule` and the options of the pass to the
+// schedule of each of its kernels. Everything that is fixed is held against
+// what the kernels can do before any kernel is made.
+#include "Schedule.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace winnow;
+using Kind = KernelProblem::Kind;
+
+static KernelProblem scoreProblemOf(Description &description) {
+  KernelProblem problem;
+  const bool generic = description.scoreLowering() == "generic";
+  problem.kind = generic                  ? Kind::GenericScore
+                 : description.isRagged() ? Kind::RaggedScore
+                                          : Kind::Score;
+  auto keys = cast<MemRefType>(description.score.getKeys().getType());
+  problem.waveLanes = kWaveLanes;
+  problem.heads = description.heads();
+  // Where rows are ragged, a request may have as many as the bounds allow.
+  problem.queries = description.heads() *
+                    (description.isRagged()
+                         ? std::min<int64_t>(description.maxQueryLen, 65536)
+                         : description.queryLen());
+  problem.headDim = keys.getDimSize(2);
+  problem.elementBytes = keys.getElementTypeBitWidth() / 8;
+  problem.blockSize = description.blockSize();
+  problem.places = description.shardBlocks();
+  return problem;
+}
+
+static KernelProblem selectProblemOf(Description &description) {
+  KernelProblem problem;
+  const bool merges = static_cast<bool>(description.merge);
+  problem.kind = description.selectLowering() == "generic" ? Kind::GenericSelect
+                 : merges                                  ? Kind::Merge
+                                                           : Kind::Select;
+  problem.waveLanes = kWaveLanes;
+  problem.heads = description.heads();
+  problem.blockSize = description.blockSize();
+  // The generic merge takes any number of ranks.
+  if (!merges)
+    problem.places = description.shardBlocks();
+  else if (problem.kind == Kind::Merge)
+    problem.places = description.ranks() * description.rankKeep();
+  return problem;
+}
+
+/// The kernels of an entry, as problems.
+static SmallVector<KernelProblem *> problemsOf(Description &description) {
+  SmallVector<KernelProblem *> problems;
+  if (description.score)
+    problems.push_back(&description.schedule.scoreProblem);
+  problems.push_back(&description.schedule.selectProblem);
+  return problems;
+}
+
+static bool has(const KernelProblem &problem,
+                const ScheduleParameter &parameter) {
+  return llvm::is_contained(parametersOf(problem), &parameter);
+}
+
+/// Whether some kernel of the entry has the parameter, or, where it is meant
+/// for all kernels, one of its name.
+static bool applies(const ScheduleOverride &fixed, Description &description) {
+  return llvm::any_of(problemsOf(description), [&](KernelProblem *problem) {
+    if (!fixed.isShared)
+      return has(*problem, *fixed.parameter);
+    return llvm::any_of(parametersOf(*problem), [&](const auto *parameter) {
+      return parameter->name == fixed.parameter->name;
+    });
+  });
+}
+
+/// The parameters that each kernel of the entry has, for an error.
+static std::string parameterNames(Description &description) {
+  std::string text;
+  for (KernelProblem *problem : problemsOf(description)) {
+    StringRef kernel = scheduledKernelName(problem->kernel());
+    text += text.empty() ? "" : "; ";
+    text += kernel.str() + ": ";
+    std::string names;
+    for (const ScheduleParameter *parameter : parametersOf(*problem))
+      names += (names.empty() ? "" : ", ") + std::string(parameter->name);
+    text += names.empty() ? "none" : names;
+  }
+  return text;
+}
+
+/// The lowering of the kernel that a parameter is of.
+static StringRef loweringFor(const ScheduleParameter &parameter,
+                             Description &description) {
+  if (parameter.kernel == ScheduledKernel::Select)
+    return description.selectLowering();
+  return description.score ? description.scoreLowering() : "";
+}
+
+static LogicalResult resolveKernel(Description &description,
+                                   const KernelProblem &problem,
+                                   KernelSchedule &schedule) {
+  const ScheduleRequest &request = description.schedule.request;
+  schedule = chooseSchedule(problem, [&](const ScheduleParameter &parameter) {
+    const ScheduleOverride *fixed = request.find(parameter);
+    return fixed ? std::optional<int64_t>(fixed->value) : std::nullopt;
+  });
+  std::optional<std::string> conflict = findConflict(problem, schedule);
+  if (!conflict)
+    return success();
+  return description.entry.emitOpError("cannot have its schedule of '")
+         << StringRef(scheduledKernelName(problem.kernel()))
+         << "': " << *conflict;
+}
+
+LogicalResult winnow::resolveSchedule(Description &description,
+                                      const ScheduleRequest &option,
+                                      bool ignoresOwn) {
+  EntrySchedule &schedule = description.schedule;
+  if (!ignoresOwn)
+    schedule.request = readSchedule(
+        description.entry->getAttrOfType<DictionaryAttr>(kScheduleAttr),
+        "description");
+  if (description.score)
+    schedule.scoreProblem = scoreProblemOf(description);
+  schedule.selectProblem = selectProblemOf(description);
+  for (const ScheduleOverride &fixed : schedule.request.overrides)
+    if (!applies(fixed, description)) {
+      InFlightDiagnostic error = description.entry.emitOpError("fixes '");
+      error << StringRef(fixed.parameter->name) << "' in '" << kScheduleAttr
+            << "', which none of its kernels has";
+      if (StringRef lowering = loweringFor(*fixed.parameter, description);
+          !lowering.empty())
+        error << " (lowering '" << lowering << "')";
+      return error << "; they have " << parameterNames(description);
+    }
+  // An option may be meant for another entry of the module.
+  schedule.request.add(option);
+  schedule.launches = schedule.request.launches.value_or(kMaxLaunches);
+  if (schedule.launches != kMaxLaunches)
+    return description.entry.emitOpError("cannot have 'launches' = ")
+           << schedule.launches << ", needed " << kMaxLaunches
+           << " (its kernels cannot be joined)";
+  if (description.score &&
+      failed(resolveKernel(description, schedule.scoreProblem, schedule.score)))
+    return failure();
+  return resolveKernel(description, schedule.selectProblem, schedule.select);
+}
+
+LogicalResult
+winnow::checkOptionApplies(ModuleOp module, const ScheduleRequest &option,
+                           MutableArrayRef<Description> descriptions) {
+  for (const ScheduleOverride &fixed : option.overrides) {
+    if (llvm::any_of(descriptions, [&](Description &description) {
+          return description.rowsOp() && applies(fixed, description);
+        }))
+      continue;
+    InFlightDiagnostic error =
+        module.emitError("the option 'schedule' fixes '");
+    if (!fixed.isShared)
+      error << StringRef(scheduledKernelName(fixed.parameter->kernel)) << ".";
+    error << StringRef(fixed.parameter->name)
+          << "', which no kernel of any entry has";
+    for (Description &description : descriptions)
+      if (description.rowsOp())
+        error << "; '" << description.entry.getSymName() << "' has "
+              << parameterNames(description);
+    return error;
+  }
+  return success();
+}
+
+void winnow::attachSchedule(KernelOp kernel, const KernelProblem &problem,
+                            const KernelSchedule &schedule,
+                            const ScheduleRequest &request) {
+  std::vector<const ScheduleParameter *> parameters = parametersOf(problem);
+  if (parameters.empty())
+    return;
+  MLIRContext *context = kernel.getContext();
+  kernel->setAttr(kScheduleAttr,
+                  writeKernelSchedule(context, schedule, parameters));
+  NamedAttrList from;
+  for (const ScheduleParameter *parameter : parameters)
+    if (const ScheduleOverride *fixed = request.find(*parameter))
+      from.set(StringRef(parameter->name),
+               StringAttr::get(context, fixed->from));
+  if (!from.empty())
+    kernel->setAttr(kScheduleFromAttr, from.getDictionary(context));
+}
