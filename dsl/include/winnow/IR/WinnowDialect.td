@@ -67,6 +67,15 @@ def Winnow_Dialect : Dialect {
     | `winnow.contract` | string | the contract it has to keep, by name |
     | `winnow.attention` | `{kv_heads, page_size}`, integers from 1 to 65536; optionally `block_pages` | what the attention kernel reads: its key-value heads, the tokens of a page as it numbers them, and the pages that one block spans in its cache, all sides counted. `block_pages` has to be what `remap_pages` numbers: its `pages_per_block` times what its table is scaled by |
 
+    | `winnow.schedule` | `{waves = 8, select = {slots = 4}, ...}` | sizes of kernels to fix, for all kernels that have such a one or, in `score` and `select` (a merge, too), for one; what is left out is chosen from the bounds |
+
+    The parameters of a schedule are integers: `waves` (1 to 16), of scoring
+    `chunks` (1 to 1024), `chunk_blocks` (1 to 64), `query_tiles` (1 to 4) and
+    `query_group` (1 to 8), of selection `slots` (1 to 32); of scoring also
+    `non_temporal` (`true` or `false`), of the entry `launches` (1 or 2). Which
+    of them a kernel has, and which values go together, depends on its lowering
+    and is checked when it is scheduled.
+
     Such a function is named by a C identifier, after which its kernels are
     named; it takes memrefs only and has no results. Its body is one block
     of operations of this dialect and a `return`. It writes something; it writes
@@ -75,8 +84,10 @@ def Winnow_Dialect : Dialect {
     operations after it read. A table with a static width has to
     hold a sequence of `max_seq_len` tokens.
 
-    Passes set `winnow.facts` on an entry and `winnow.lowering`,
-    `winnow.refusals` and `winnow.arch` on operations of the dialect. Any other
+    Passes set `winnow.facts` on an entry, `winnow.lowering`,
+    `winnow.refusals` and `winnow.arch` on operations of the dialect, and on
+    kernels `winnow.schedule` and `winnow.schedule_from`, which says where
+    parameters come from that somebody fixed. Any other
     attribute in the `winnow` name space is refused.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
