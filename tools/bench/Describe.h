@@ -27,6 +27,11 @@ struct IndexerShape {
 
 constexpr int64_t kBlockSize = 128, kHeadDim = 128, kKeep = 16;
 
+/// Attributes of an entry that say how many kernels a decode is.
+inline constexpr const char *kOneLaunch = ", winnow.schedule = {launches = 1}";
+inline constexpr const char *kTwoLaunches =
+    ", winnow.schedule = {launches = 2}";
+
 /// One entry, as text.
 std::string describe(const IndexerShape &shape);
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 using namespace winnow::bench;
 
@@ -47,8 +48,17 @@ std::string winnow::bench::figuresText(const std::vector<Figure> &figures) {
   size_t width = 0;
   for (const Figure &figure : figures)
     width = std::max(width, figure.name.size());
+  // Groups in the order in which they first come.
+  std::vector<std::string> groups;
+  for (const Figure &figure : figures)
+    if (std::find(groups.begin(), groups.end(), figure.group) == groups.end())
+      groups.push_back(figure.group);
+  std::vector<Figure> sorted;
+  for (const std::string &group : groups)
+    std::copy_if(figures.begin(), figures.end(), std::back_inserter(sorted),
+                 [&](const Figure &figure) { return figure.group == group; });
   std::string text, group;
-  for (const Figure &figure : figures) {
+  for (const Figure &figure : sorted) {
     if (figure.group != group) {
       group = figure.group;
       text += fmt::format("\n{}\n  {:<{}}  {:>10}  {:>10}  {:>6}  {:>10}\n",
