@@ -83,7 +83,7 @@ Result<std::unique_ptr<Program>> Program::build(const IndexerShape &shape,
                                                 tool::Compiler &compiler) {
   std::unique_ptr<Program> program(new Program);
   Result<runtime::Bundle> bundle =
-      compileDescription(describe(shape), shape.name, {"gfx950", ""});
+      compileDescription(describe(shape), shape.name);
   if (!bundle)
     return bundle.takeError();
   program->bundle = std::move(*bundle);
