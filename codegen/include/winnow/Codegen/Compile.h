@@ -19,7 +19,8 @@ struct CompileOptions {
   /// Parameters of schedules to fix, going before those of the description:
   /// "score.waves=8,chunks=4"; and what the bundle says of where they come
   /// from.
-  std::string schedule, scheduleFrom = "option";
+  std::string schedule{};
+  std::string scheduleFrom = "option";
   /// Leaves out what the description itself fixes: a schedule is written for
   /// one lowering, and this may be another.
   bool ignoreOwnSchedule = false;
