@@ -64,9 +64,11 @@ Result<Pages> countPages(const Program &program) {
 
 Status bench::countDecode(tool::Compiler &compiler, Figures &figures) {
   const std::string group = "decode fp8 H1 W4, score";
-  auto program = Program::build({}, compiler);
+  // In two launches, so that scoring can be counted by itself.
+  auto program = Program::build({.attributes = kTwoLaunches}, compiler);
   // Without a forced last block a kernel has to score it to know it.
-  auto unforced = Program::build({.localBlocks = 0}, compiler);
+  auto unforced =
+      Program::build({.localBlocks = 0, .attributes = kTwoLaunches}, compiler);
   if (!program || !unforced)
     return program ? unforced.takeError() : program.takeError();
   Result<Pages> pages = countPages(**unforced), forced = countPages(**program);

@@ -76,7 +76,8 @@ struct Programs {
 };
 
 Result<Programs> build(tool::Compiler &compiler, int64_t slots) {
-  IndexerShape shape{.maxSeqLen = slots * 64 * kBlockSize};
+  IndexerShape shape{.maxSeqLen = slots * 64 * kBlockSize,
+                     .attributes = kTwoLaunches};
   auto withTable = Program::build(shape, compiler);
   shape.table = false;
   auto plain = Program::build(shape, compiler);
