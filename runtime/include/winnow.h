@@ -117,6 +117,7 @@ typedef enum winnow_compile_mode {
   WINNOW_COMPILE_BACKGROUND = 2
 } winnow_compile_mode;
 
+/* Of kernels for AMD's GPUs. Those for NVIDIA's are NVRTC's. */
 typedef enum winnow_compiler {
   WINNOW_COMPILER_AUTO = 0, /* clang if it is there, else hipRTC */
   WINNOW_COMPILER_CLANG = 1,
@@ -161,6 +162,9 @@ typedef struct winnow_runtime_options {
   const char *hiprtc_library;
   /* The program that compiles; null: winnow-rtc-worker of this installation. */
   const char *worker;
+  /* NVRTC; null: libnvrtc.so.13, .12, in $CUDA_PATH/lib64 and $CUDA_HOME/lib64,
+   * as the system finds it, in /usr/local/cuda/lib64. */
+  const char *nvrtc_library;
 } winnow_runtime_options;
 
 #define WINNOW_RUNTIME_OPTIONS_INIT                                            \
@@ -169,6 +173,7 @@ typedef struct winnow_runtime_options {
    0,                                                                          \
    WINNOW_COMPILE_AUTO,                                                        \
    WINNOW_COMPILER_AUTO,                                                       \
+   0,                                                                          \
    0,                                                                          \
    0,                                                                          \
    0,                                                                          \

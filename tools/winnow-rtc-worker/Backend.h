@@ -12,7 +12,7 @@ namespace winnow::rtc {
 
 struct Program {
   std::string name;   ///< a file name: "m3_decode.hip"
-  std::string target; ///< "gfx950", "gfx950:sramecc+:xnack-"
+  std::string target; ///< "gfx950", "gfx950:sramecc+:xnack-", "sm_90"
   std::string text;
 };
 
@@ -35,7 +35,11 @@ public:
 /// hipRTC from `library`, or from where the system finds it.
 Result<std::unique_ptr<Backend>> openHiprtc(const std::string &library);
 
-/// clang, from the module libwinnow_rtc_clang.so: a worker that runs hipRTC
+/// NVRTC from `library`, or from $CUDA_PATH/lib64, $CUDA_HOME/lib64, where the
+/// system finds it, or /usr/local/cuda/lib64.
+Result<std::unique_ptr<Backend>> openNvrtc(const std::string &library);
+
+/// clang, from the module libwinnow_rtc_clang.so: a worker that runs another
 /// does not load a second LLVM.
 Result<std::unique_ptr<Backend>> openClang();
 

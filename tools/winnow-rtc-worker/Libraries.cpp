@@ -64,7 +64,8 @@ std::string contentId(const std::string &path) {
 
 /// The C library and its like do not decide what code comes out.
 bool partOfCompiler(const std::string &name) {
-  for (const char *word : {"clang", "LLVM", "lld", "comgr", "hiprtc", "amdhip"})
+  for (const char *word :
+       {"clang", "LLVM", "lld", "comgr", "hiprtc", "amdhip", "nvrtc"})
     if (name.find(word) != std::string::npos)
       return true;
   return false;

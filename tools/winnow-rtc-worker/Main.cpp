@@ -25,7 +25,7 @@ namespace {
 constexpr int kSocket = runtime::worker::kSocket;
 
 struct Options {
-  std::string backend, hiprtc;
+  std::string backend, library;
   Containment limits;
 };
 
@@ -46,8 +46,8 @@ Result<Options> parse(int argc, char **argv) {
     uint64_t count = 0;
     if (name == "--backend")
       options.backend = value;
-    else if (name == "--hiprtc")
-      options.hiprtc = value;
+    else if (name == "--library")
+      options.library = value;
     else if (name == "--folder")
       options.limits.folder = value;
     else if (name == "--memory" && number(value, count))
@@ -56,7 +56,7 @@ Result<Options> parse(int argc, char **argv) {
       options.limits.timeout = std::chrono::milliseconds(count);
     else
       return Error{"argument '" + std::string(word) +
-                   "': wanted --backend=clang|hiprtc, --hiprtc=LIBRARY, "
+                   "': wanted --backend=clang|hiprtc|nvrtc, --library=FILE, "
                    "--folder=PATH, --memory=BYTES or --timeout=MILLISECONDS"};
   }
   if (options.limits.folder.empty())
@@ -99,8 +99,11 @@ Result<std::unique_ptr<Backend>> open(const Options &options) {
   if (options.backend == "clang")
     return openClang();
   if (options.backend == "hiprtc")
-    return openHiprtc(options.hiprtc);
-  return Error{"back end '" + options.backend + "': wanted clang or hiprtc"};
+    return openHiprtc(options.library);
+  if (options.backend == "nvrtc")
+    return openNvrtc(options.library);
+  return Error{"back end '" + options.backend +
+               "': wanted clang, hiprtc or nvrtc"};
 }
 
 Message compile(Backend &backend, const Message &request) {

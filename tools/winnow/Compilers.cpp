@@ -11,8 +11,8 @@ using namespace winnow::tool;
 void tool::addCompilerOptions(CLI::App &command, CompilerOptions &options) {
   command
       .add_option("--compiler", options.compiler,
-                  "clang: clang's libraries in the compile worker; hiprtc: "
-                  "ROCm's hipRTC in it")
+                  "Of code for AMD's GPUs. clang: clang's libraries in the "
+                  "compile worker; hiprtc: ROCm's hipRTC in it")
       ->check(CLI::IsMember({"clang", "hiprtc"}))
       ->capture_default_str();
   auto *clang = command.add_option(
@@ -25,6 +25,10 @@ void tool::addCompilerOptions(CLI::App &command, CompilerOptions &options) {
   command.add_option("--hiprtc-root", options.hiprtcRoot,
                      "A tree with a whole system's libraries and hipRTC among "
                      "them, to be run with its own loader");
+  command.add_option("--nvrtc", options.nvrtc,
+                     "The NVRTC library to load for NVIDIA's GPUs (default: "
+                     "libnvrtc.so.13 or .12 of $CUDA_PATH, $CUDA_HOME, the "
+                     "system or /usr/local/cuda)");
   command
       .add_option("--cache", options.cache,
                   "Look in this cache folder before compiling, and keep there "
@@ -42,6 +46,8 @@ Result<Compiler> Compiler::make(const CompilerOptions &options) {
   }
   runtime::WorkerOptions worker;
   worker.hiprtc = options.hiprtc;
+  runtime::WorkerOptions cuda;
+  cuda.nvrtc = options.nvrtc;
   if (!options.hiprtcRoot.empty())
     if (Status status = runtime::useSystemTree(worker, options.hiprtcRoot);
         !status)
@@ -50,11 +56,12 @@ Result<Compiler> Compiler::make(const CompilerOptions &options) {
     runtime::CacheOptions cache;
     cache.folder = options.cache;
     made.cache = std::make_unique<runtime::KernelCache>(cache);
-    worker.identityFolder = made.cache->folder();
+    worker.identityFolder = cuda.identityFolder = made.cache->folder();
   }
-  made.compiler = options.compiler == "hiprtc"
-                      ? runtime::makeHiprtcCompiler(worker)
-                      : runtime::makeClangCompiler(worker);
+  made.compiler = runtime::makeCompilerByTarget(
+      options.compiler == "hiprtc" ? runtime::makeHiprtcCompiler(worker)
+                                   : runtime::makeClangCompiler(worker),
+      runtime::makeNvrtcCompiler(cuda));
   return made;
 }
 

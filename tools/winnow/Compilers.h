@@ -16,10 +16,12 @@ class App;
 namespace winnow::tool {
 
 struct CompilerOptions {
-  std::string compiler = "clang"; ///< or "hiprtc"
+  /// Or "hiprtc"; of code for AMD's GPUs. That for NVIDIA's is NVRTC's.
+  std::string compiler = "clang";
   std::string clang;      ///< an executable to drive in the worker's place
   std::string hiprtc;     ///< its library
   std::string hiprtcRoot; ///< a system's tree that it is in
+  std::string nvrtc;      ///< its library
   std::string cache;      ///< a folder; empty: no cache
 };
 

@@ -85,14 +85,19 @@ makeCompiler(const winnow_runtime_options &options,
     workers.timeout = std::chrono::milliseconds(options.compile_timeout_ms);
   workers.maxWorkers = options.max_workers;
   workers.identityFolder = identityFolder;
-  switch (options.compiler) {
-  case WINNOW_COMPILER_CLANG:
-    return runtime::makeClangCompiler(workers);
-  case WINNOW_COMPILER_HIPRTC:
-    return runtime::makeHiprtcCompiler(workers);
-  default:
-    return std::make_shared<EitherCompiler>(workers);
-  }
+  workers.nvrtc = copied(options.nvrtc_library);
+  auto amd = [&]() -> std::unique_ptr<runtime::KernelCompiler> {
+    switch (options.compiler) {
+    case WINNOW_COMPILER_CLANG:
+      return runtime::makeClangCompiler(workers);
+    case WINNOW_COMPILER_HIPRTC:
+      return runtime::makeHiprtcCompiler(workers);
+    default:
+      return std::make_unique<EitherCompiler>(workers);
+    }
+  };
+  return runtime::makeCompilerByTarget(amd(),
+                                       runtime::makeNvrtcCompiler(workers));
 }
 
 winnow_status outOfRange(const char *field, long long found, long long most) {

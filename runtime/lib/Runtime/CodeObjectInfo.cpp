@@ -2,10 +2,11 @@
 // ELF fields are those of the System V ABI; flags, descriptors and granules are
 // in LLVM's AMDGPUUsage, "ELF Code Object" and "Kernel Descriptor".
 #include "CodeObjectInfo.h"
+#include "ByteReader.h"
+#include "CubinInfo.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
 using namespace winnow;
@@ -52,37 +53,6 @@ std::string machineText(uint32_t flag) {
       return machine.name;
   return "processor " + hex(flag);
 }
-
-/// Reads within the file only.
-class Bytes {
-public:
-  explicit Bytes(std::span<const std::byte> bytes) : bytes(bytes) {}
-
-  bool has(uint64_t offset, uint64_t count) const {
-    return offset <= bytes.size() && count <= bytes.size() - offset;
-  }
-  /// The caller has asked `has`.
-  template <typename T> T at(uint64_t offset) const {
-    T value = 0;
-    for (unsigned i = 0; i < sizeof(T); ++i)
-      value = static_cast<T>(
-          value |
-          static_cast<T>(
-              static_cast<T>(std::to_integer<uint8_t>(bytes[offset + i]))
-              << (8 * i)));
-    return value;
-  }
-  std::string textAt(uint64_t offset) const {
-    std::string text;
-    for (; offset < bytes.size() && bytes[offset] != std::byte(0); ++offset)
-      text.push_back(static_cast<char>(bytes[offset]));
-    return text;
-  }
-  uint64_t size() const { return bytes.size(); }
-
-private:
-  std::span<const std::byte> bytes;
-};
 
 struct Segment {
   uint64_t offset, address, bytes;
@@ -241,7 +211,7 @@ private:
     return {};
   }
 
-  const Bytes file;
+  const ByteReader file;
   const std::string &arch;
   const Machine *machine = nullptr;
   std::vector<Segment> segments;
@@ -252,5 +222,6 @@ private:
 
 Result<CodeObjectInfo> runtime::readCodeObject(std::span<const std::byte> code,
                                                const std::string &arch) {
-  return Parser(code, arch).parse();
+  return arch.starts_with("sm_") ? readCubin(code, arch)
+                                 : Parser(code, arch).parse();
 }

@@ -295,9 +295,10 @@ KernelCache::~KernelCache() = default;
 
 Result<CachedCode> KernelCache::codeFor(const Source &source,
                                         const std::string &arch,
-                                        KernelCompiler &compiler,
+                                        KernelCompiler &any,
                                         std::span<const std::byte> prebuilt) {
   const auto start = Clock::now();
+  KernelCompiler &compiler = any.forTarget(arch);
   auto timed = [&](Answer answer) {
     if (answer)
       answer->time = std::chrono::duration_cast<std::chrono::microseconds>(

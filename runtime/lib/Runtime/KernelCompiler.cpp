@@ -115,6 +115,10 @@ public:
                    "': wanted one like gfx950"};
     const std::string what =
         describe() + " on " + source.name + " for " + request.arch + " ";
+    if (isCudaTarget(request.arch) != (backend == "nvrtc"))
+      return Error{what + "was not started: it compiles for " +
+                   (backend == "nvrtc" ? "NVIDIA's targets, such as sm_90"
+                                       : "AMD's targets, such as gfx950")};
     Slot slot(*this);
     const auto start = Clock::now();
     Result<std::unique_ptr<Worker>> worker = takeWorker();
@@ -194,11 +198,17 @@ private:
          // Twice: it is the last resort, should this process be stopped.
          "--timeout=" + std::to_string(2 * options.timeout.count() + 60000)});
     if (backend == "hiprtc" && !options.hiprtc.empty())
-      command.arguments.push_back("--hiprtc=" + options.hiprtc);
+      command.arguments.push_back("--library=" + options.hiprtc);
+    if (backend == "nvrtc" && !options.nvrtc.empty())
+      command.arguments.push_back("--library=" + options.nvrtc);
     // Nothing of the environment reaches the code, but for where its libraries
     // are. comgr's cache would answer in the compiler's place.
     command.environment = {"LC_ALL=C", "PATH=/usr/bin:/bin",
                            "AMD_COMGR_CACHE=0"};
+    if (backend == "nvrtc")
+      for (const char *name : {"CUDA_PATH", "CUDA_HOME"})
+        if (const char *root = std::getenv(name); root && *root)
+          command.environment.push_back(std::string(name) + "=" + root);
     const char *inherited = std::getenv("LD_LIBRARY_PATH");
     if (options.loader.empty()) {
       if (inherited && *inherited)
@@ -275,6 +285,37 @@ private:
 
 KernelCompiler::~KernelCompiler() = default;
 
+namespace {
+
+class CompilerByTarget : public KernelCompiler {
+public:
+  CompilerByTarget(std::unique_ptr<KernelCompiler> amd,
+                   std::unique_ptr<KernelCompiler> nvidia)
+      : amd(std::move(amd)), nvidia(std::move(nvidia)) {}
+
+  KernelCompiler &forTarget(const std::string &arch) override {
+    return (isCudaTarget(arch) ? nvidia : amd)->forTarget(arch);
+  }
+  Result<std::string> identity() override { return amd->identity(); }
+  Result<CompiledKernel> compile(const CompileRequest &request) override {
+    return forTarget(request.arch).compile(request);
+  }
+  void forgetIdentity() override {
+    amd->forgetIdentity();
+    nvidia->forgetIdentity();
+  }
+  void prepare() override { amd->prepare(); }
+  void release() override {
+    amd->release();
+    nvidia->release();
+  }
+
+private:
+  std::unique_ptr<KernelCompiler> amd, nvidia;
+};
+
+} // namespace
+
 Result<std::string> runtime::findWorker() {
   const char *named = std::getenv("WINNOW_RTC_WORKER");
   if (named && *named)
@@ -320,4 +361,15 @@ runtime::makeClangCompiler(const WorkerOptions &options) {
 std::unique_ptr<KernelCompiler>
 runtime::makeHiprtcCompiler(const WorkerOptions &options) {
   return std::make_unique<WorkerCompiler>("hiprtc", options);
+}
+
+std::unique_ptr<KernelCompiler>
+runtime::makeNvrtcCompiler(const WorkerOptions &options) {
+  return std::make_unique<WorkerCompiler>("nvrtc", options);
+}
+
+std::unique_ptr<KernelCompiler>
+runtime::makeCompilerByTarget(std::unique_ptr<KernelCompiler> amd,
+                              std::unique_ptr<KernelCompiler> nvidia) {
+  return std::make_unique<CompilerByTarget>(std::move(amd), std::move(nvidia));
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The real compilers in the real worker: clang's libraries always, hipRTC 6.4
-// and 5.2 where tools/hiprtc has unpacked them.
+// and 5.2 where tools/hiprtc has unpacked them, NVRTC where CUDA is installed.
 #include "Support.h"
 
 #include "CacheEntry.h"
+#include "CubinInfo.h"
 #include "winnow/Runtime/ClangCompiler.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <unistd.h>
 
@@ -145,6 +147,102 @@ int table[] = { F(F(F(F(F(F(F(F(1,)))))))) };
       makeClangCompiler(options)->compile({&endless, "gfx950"});
   ASSERT_FALSE(code);
   EXPECT_THAT(code.message(), HasSubstr("ended by signal"));
+}
+
+TEST_F(Compilers, NvrtcMakesACubinWhereItIsThere) {
+  WorkerOptions options;
+  options.worker = WINNOW_RTC_WORKER;
+  auto compiler = makeNvrtcCompiler(options);
+  Result<std::string> identity = compiler->identity();
+  if (!identity)
+    GTEST_SKIP() << "NVRTC is not there: " << identity.message();
+  EXPECT_THAT(*identity,
+              AllOf(HasSubstr("nvrtc 1"), HasSubstr(" --std=c++17"),
+                    HasSubstr(" libnvrtc.so.1"),
+                    HasSubstr(" libnvrtc-builtins.so.1"), Not(HasSubstr("/"))));
+  Source source{"fill.hip", "generic", {"sm_90"}, R"(
+extern "C" __global__ void fill(int *out, char small, long long step, int value) {
+  __shared__ int kept[64];
+  kept[threadIdx.x] = value * (int)step + small;
+  __syncthreads();
+  out[threadIdx.x] = kept[63 - threadIdx.x];
+}
+)"};
+  Result<CompiledKernel> code = compiler->compile({&source, "sm_90"});
+  ASSERT_TRUE(code) << code.message();
+  EXPECT_EQ(code->from, *identity);
+  EXPECT_EQ(code->log, "");
+  Result<CodeObjectInfo> info = readCodeObject(code->code, "sm_90");
+  ASSERT_TRUE(info) << info.message();
+  ASSERT_EQ(info->kernels.size(), 1u);
+  const KernelResources &found = info->kernels.front();
+  EXPECT_EQ(found.name, "fill");
+  EXPECT_EQ(found.kernargBytes, 28u);
+  EXPECT_EQ(found.scratchBytes, 0u);
+  EXPECT_GT(found.vgprs, 0u);
+  // CUDA's own kilobyte is in it.
+  EXPECT_EQ(found.ldsBytes, 256u + 1024);
+  Result<std::vector<CubinParameter>> parameters =
+      readCubinParameters(code->code, "fill");
+  ASSERT_TRUE(parameters) << parameters.message();
+  EXPECT_EQ(*parameters,
+            (std::vector<CubinParameter>{{0, 8}, {8, 1}, {16, 8}, {24, 4}}));
+  EXPECT_FALSE(readCubinParameters(code->code, "empty"));
+  // The same code each time, and none of another's.
+  EXPECT_EQ(compiler->compile({&source, "sm_90"})->code, code->code);
+  EXPECT_THAT(readCodeObject(code->code, "sm_80").message(),
+              HasSubstr("code for sm_90, wanted sm_80"));
+  EXPECT_FALSE(readCodeObject(code->code, "gfx950"));
+
+  // Cut short anywhere, or with any byte changed, it is read without harm.
+  std::vector<std::byte> bytes = code->code;
+  for (size_t size = 0; size < bytes.size(); ++size)
+    (void)readCodeObject(std::span(bytes).first(size), "sm_90");
+  for (std::byte &byte : bytes) {
+    const std::byte kept = byte;
+    for (int value : {0, 1, 127, 255}) {
+      byte = std::byte(value);
+      (void)readCodeObject(bytes, "sm_90");
+      (void)readCubinParameters(bytes, "fill");
+    }
+    byte = kept;
+  }
+  EXPECT_FALSE(
+      readCodeObject(std::span(bytes).first(bytes.size() - 1), "sm_90"));
+
+  source.text = "extern \"C\" __global__ void f() { nonsense(); }";
+  code = compiler->compile({&source, "sm_90"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(),
+              AllOf(HasSubstr("compile worker (nvrtc) on fill.hip for sm_90 "
+                              "failed:\nnvrtcCompileProgram answered 6 "
+                              "(NVRTC_ERROR_COMPILATION):\nfill.hip(1): error: "
+                              "identifier \"nonsense\" is undefined"),
+                    Not(HasSubstr("winnow-rtc-"))));
+  code = compiler->compile({&source, "sm_123456"});
+  ASSERT_FALSE(code);
+  EXPECT_THAT(code.message(), HasSubstr("NVRTC_ERROR_INVALID_OPTION"));
+}
+
+/// Where the environment says that a toolkit is, it is taken from there.
+TEST_F(Compilers, NvrtcIsLookedForWhereTheEnvironmentSays) {
+  ASSERT_TRUE(makeFolders(path("toolkit/lib64/")));
+  ASSERT_TRUE(writeFileAtomically(path("toolkit/lib64/libnvrtc.so.12"),
+                                  readText(WINNOW_FAKE_HIPRTC)));
+  WorkerOptions options;
+  options.worker = WINNOW_RTC_WORKER;
+  for (const char *variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    const char *inherited = std::getenv(variable);
+    const std::string kept = inherited ? inherited : "";
+    ::setenv(variable, path("toolkit").c_str(), 1);
+    Result<std::string> identity = makeNvrtcCompiler(options)->identity();
+    if (inherited)
+      ::setenv(variable, kept.c_str(), 1);
+    else
+      ::unsetenv(variable);
+    ASSERT_TRUE(identity) << identity.message();
+    EXPECT_THAT(*identity, HasSubstr("nvrtc 99.1 --std=c++17 libnvrtc.so.12:"));
+  }
 }
 
 TEST_F(Compilers, HiprtcCompilesForBothArchitectures) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A hipRTC library that does what the source asks for, bad things too: words of
-// the form NAME=VALUE anywhere in it. Loaded by the real worker.
+// A library that is hipRTC and NVRTC in one and does what the source asks for,
+// bad things too: words of the form NAME=VALUE anywhere in it. Loaded by the
+// real worker.
 //
 //   act=WHAT    see `misbehave`; "good" code is made by default
 //   count=FILE  a byte is appended for each compilation
@@ -45,9 +46,16 @@ void append(const std::string &path, const std::string &text) {
   ::close(fd);
 }
 
-/// The header of an ELF file for AMDGPU; EF_AMDGPU_MACH as in AMDGPUUsage.
+/// The header of an ELF file: a cubin, or one for AMDGPU with EF_AMDGPU_MACH as
+/// in AMDGPUUsage.
 std::string header(const std::string &arch) {
   std::string elf(64, '\0');
+  if (arch.starts_with("sm_")) {
+    std::memcpy(elf.data(), "\177ELF\2\1\1\0\10", 9);
+    elf[18] = static_cast<char>(190);
+    elf[49] = static_cast<char>(std::strtol(arch.c_str() + 3, nullptr, 10));
+    return elf;
+  }
   std::memcpy(elf.data(), "\177ELF\2\1\1", 7);
   elf[18] = static_cast<char>(224);
   elf[48] = arch.starts_with("gfx90a")   ? 0x3f
@@ -122,7 +130,7 @@ void misbehave(const std::string &act, Program &program) {
   } else if (act == "no-code") {
     program.code.clear();
   } else if (act == "foreign") {
-    program.code = header("gfx90a");
+    program.code = header(program.word("target"));
   }
 }
 
@@ -172,8 +180,9 @@ EXPORT int hiprtcCompileProgram(void *handle, int count, const char **options) {
   Program &program = as(handle);
   std::string arch;
   for (int i = 0; i < count; ++i)
-    if (std::string(options[i]).starts_with("--offload-arch="))
-      arch = std::string(options[i]).substr(15);
+    for (const std::string option : {"--offload-arch=", "--gpu-architecture="})
+      if (std::string(options[i]).starts_with(option))
+        arch = std::string(options[i]).substr(option.size());
   if (const std::string file = program.word("pid"); !file.empty())
     append(file, std::to_string(::getpid()) + "\n");
   if (const std::string file = program.word("count"); !file.empty())
@@ -211,4 +220,40 @@ EXPORT int hiprtcGetCodeSize(void *program, size_t *size) {
 EXPORT int hiprtcGetCode(void *program, char *code) {
   std::copy(as(program).code.begin(), as(program).code.end(), code);
   return 0;
+}
+
+EXPORT const char *nvrtcGetErrorString(int) { return "FAKE_ERROR"; }
+
+EXPORT int nvrtcVersion(int *major, int *minor) {
+  return hiprtcVersion(major, minor);
+}
+
+EXPORT int nvrtcCreateProgram(void **program, const char *source,
+                              const char *name, int headers, const char **texts,
+                              const char **names) {
+  return hiprtcCreateProgram(program, source, name, headers, texts, names);
+}
+
+EXPORT int nvrtcDestroyProgram(void **program) {
+  return hiprtcDestroyProgram(program);
+}
+
+EXPORT int nvrtcCompileProgram(void *program, int count, const char **options) {
+  return hiprtcCompileProgram(program, count, options);
+}
+
+EXPORT int nvrtcGetProgramLogSize(void *program, size_t *size) {
+  return hiprtcGetProgramLogSize(program, size);
+}
+
+EXPORT int nvrtcGetProgramLog(void *program, char *log) {
+  return hiprtcGetProgramLog(program, log);
+}
+
+EXPORT int nvrtcGetCUBINSize(void *program, size_t *size) {
+  return hiprtcGetCodeSize(program, size);
+}
+
+EXPORT int nvrtcGetCUBIN(void *program, char *code) {
+  return hiprtcGetCode(program, code);
 }

@@ -19,6 +19,12 @@ namespace fs = std::filesystem;
 std::string runtime::fakeCode(const std::string &text,
                               const std::string &arch) {
   std::string elf(64, '\0');
+  if (arch.starts_with("sm_")) {
+    std::memcpy(elf.data(), "\177ELF\2\1\1\0\10", 9);
+    elf[18] = static_cast<char>(190);
+    elf[49] = static_cast<char>(std::stoi(arch.substr(3)));
+    return elf + text;
+  }
   std::memcpy(elf.data(), "\177ELF\2\1\1", 7);
   elf[18] = static_cast<char>(224);
   elf[48] = arch.starts_with("gfx90a")   ? 0x3f
@@ -109,7 +115,7 @@ std::string RtcTest::path(const std::string &name) const {
 WorkerOptions RtcTest::fake() const {
   WorkerOptions options;
   options.worker = WINNOW_RTC_WORKER;
-  options.hiprtc = WINNOW_FAKE_HIPRTC;
+  options.hiprtc = options.nvrtc = WINNOW_FAKE_HIPRTC;
   return options;
 }
 

@@ -19,7 +19,7 @@
 
 namespace winnow::runtime {
 
-/// What the fake hipRTC makes of a source.
+/// What the fake hipRTC, or NVRTC, makes of a source.
 std::string fakeCode(const std::string &text, const std::string &arch);
 std::string textOf(const std::vector<std::byte> &bytes);
 std::vector<std::byte> bytesOf(const std::string &text);
@@ -47,7 +47,7 @@ protected:
   void TearDown() override;
   std::string path(const std::string &name) const;
 
-  /// The real worker with the fake hipRTC.
+  /// The real worker with the fake hipRTC and NVRTC.
   WorkerOptions fake() const;
   static Source source(const std::string &words = "",
                        const std::string &name = "k.hip");

@@ -123,8 +123,73 @@ TEST_F(WorkerProcess, CodeThatCannotBeOneIsAnError) {
               HasSubstr("left no usable code object: 4 bytes that are not an "
                         "ELF file"));
   EXPECT_THAT(failure("act=no-code"), HasSubstr("0 bytes that are not"));
-  EXPECT_THAT(failure("act=foreign"),
+  EXPECT_THAT(failure("act=foreign target=gfx90a"),
               HasSubstr("code for gfx90a, wanted gfx950"));
+}
+
+/// The other vendor's library misbehaves in the same worker.
+TEST_F(WorkerProcess, NvrtcIsContainedAsWell) {
+  WorkerOptions options = fake();
+  options.timeout = std::chrono::milliseconds(300);
+  auto failure = [&](const std::string &words, const char *arch = "sm_90") {
+    const Source text = source(words);
+    Result<CompiledKernel> compiled =
+        makeNvrtcCompiler(options)->compile({&text, arch});
+    return compiled ? "no error" : compiled.message();
+  };
+  EXPECT_EQ(failure(""), "no error");
+  EXPECT_THAT(failure("act=error"),
+              HasSubstr("compile worker (nvrtc) on k.hip for sm_90 failed:\n"
+                        "nvrtcCompileProgram answered 6 (FAKE_ERROR):\n"));
+  EXPECT_EQ(failure("act=segv"),
+            "compile worker (nvrtc) on k.hip for sm_90 was ended by signal 11 "
+            "(Segmentation fault):\nabout to die");
+  EXPECT_EQ(failure("act=hang"),
+            "compile worker (nvrtc) on k.hip for sm_90 was stopped after 300 "
+            "ms:\nthinking");
+  EXPECT_THAT(failure("act=garbage"), HasSubstr("answered with garbage"));
+  EXPECT_THAT(failure("act=no-elf"), HasSubstr("that are not an ELF file"));
+  EXPECT_THAT(failure("act=foreign target=sm_80"),
+              HasSubstr("left no usable code object: code for sm_80, wanted "
+                        "sm_90"));
+  EXPECT_THAT(failure("act=foreign target=gfx950"),
+              HasSubstr("an ELF file for machine 224, wanted a 64-bit one for "
+                        "CUDA (190)"));
+  options.nvrtc = path("nothing.so");
+  EXPECT_THAT(failure(""), AllOf(HasSubstr("no NVRTC library can be loaded"),
+                                 HasSubstr("nothing.so")));
+  options.nvrtc = "libc.so.6";
+  EXPECT_THAT(failure(""),
+              HasSubstr("the NVRTC library has no function nvrtc"));
+  // Each vendor's compiler is asked for its own targets alone.
+  EXPECT_THAT(failure("", "gfx950"),
+              HasSubstr("was not started: it compiles for NVIDIA's targets"));
+  const Source text = source();
+  Result<CompiledKernel> compiled =
+      makeClangCompiler(options)->compile({&text, "sm_90"});
+  ASSERT_FALSE(compiled);
+  EXPECT_THAT(compiled.message(),
+              HasSubstr("was not started: it compiles for AMD's targets"));
+}
+
+TEST_F(WorkerProcess, ATargetFindsTheCompilerThatKnowsIt) {
+  auto both = makeCompilerByTarget(makeHiprtcCompiler(fake()),
+                                   makeNvrtcCompiler(fake()));
+  const Source text = source();
+  for (const auto &[arch, name] : {std::pair("gfx950", "hiprtc 99.1 "),
+                                   std::pair("sm_90", "nvrtc 99.1 ")}) {
+    Result<CompiledKernel> compiled = both->compile({&text, arch});
+    ASSERT_TRUE(compiled) << compiled.message();
+    EXPECT_EQ(textOf(compiled->code), fakeCode(text.text, arch));
+    EXPECT_THAT(compiled->from, StartsWith(name));
+    CacheOptions cached;
+    cached.folder = path("cache");
+    Result<CachedCode> code = KernelCache(cached).codeFor(text, arch, *both);
+    ASSERT_TRUE(code) << code.message();
+    EXPECT_EQ(code->compiler, compiled->from);
+    EXPECT_EQ(KernelCache(cached).codeFor(text, arch, *both)->origin,
+              CodeOrigin::Disk);
+  }
 }
 
 TEST_F(WorkerProcess, ChatterIsReadAndDropped) {

@@ -11,20 +11,26 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::runtime {
 
+/// Whether a target is a GPU of NVIDIA's: "sm_90".
+inline bool isCudaTarget(std::string_view arch) {
+  return arch.starts_with("sm_");
+}
+
 struct CompileRequest {
   const Source *source = nullptr;
   /// The full target, with its features where the device names them: "gfx950",
-  /// "gfx950:sramecc+:xnack-".
+  /// "gfx950:sramecc+:xnack-", "sm_90".
   std::string arch;
 };
 
 /// A compiled source, and what the compiler had to say about it.
 struct CompiledKernel {
-  std::vector<std::byte> code; ///< an ELF code object for the target
+  std::vector<std::byte> code; ///< an ELF code object or cubin for the target
   std::string log;             ///< warnings; usually empty
   std::chrono::microseconds time{0};
   std::string from; ///< the identity of the compiler that made it
@@ -35,6 +41,11 @@ struct CompiledKernel {
 class KernelCompiler {
 public:
   virtual ~KernelCompiler();
+
+  /// The one that compiles for a target, where this stands for several.
+  virtual KernelCompiler &forTarget(const std::string & /*arch*/) {
+    return *this;
+  }
 
   /// Everything that may change the code besides source and target: the
   /// compiler's name and version, the builds of its libraries, every option.
@@ -62,8 +73,12 @@ struct WorkerOptions {
   /// The program winnow-rtc-worker; empty: see `findWorker`.
   std::string worker;
   /// The hipRTC library; empty: libhiprtc.so.7, then .6, as the system finds
-  /// them. Unused by the clang back end.
+  /// them. Used by the hipRTC back end alone.
   std::string hiprtc;
+  /// The NVRTC library; empty: libnvrtc.so.13, then .12, in $CUDA_PATH/lib64
+  /// and $CUDA_HOME/lib64, as the system finds them, in /usr/local/cuda/lib64.
+  /// Used by the NVRTC back end alone.
+  std::string nvrtc;
   /// Folders searched for libraries before the system's, and the dynamic loader
   /// to start the worker with: a tree of another distribution. Both may be
   /// empty.
@@ -95,6 +110,16 @@ std::unique_ptr<KernelCompiler> makeClangCompiler(const WorkerOptions &options);
 /// ROCm's hipRTC inside the worker.
 std::unique_ptr<KernelCompiler>
 makeHiprtcCompiler(const WorkerOptions &options);
+
+/// CUDA's NVRTC inside the worker, for targets of NVIDIA's; the other two are
+/// for AMD's.
+std::unique_ptr<KernelCompiler> makeNvrtcCompiler(const WorkerOptions &options);
+
+/// `amd` for AMD's targets, `nvidia` for NVIDIA's. What is not asked of one
+/// target alone is asked of `amd`.
+std::unique_ptr<KernelCompiler>
+makeCompilerByTarget(std::unique_ptr<KernelCompiler> amd,
+                     std::unique_ptr<KernelCompiler> nvidia);
 
 } // namespace winnow::runtime
 
