@@ -165,6 +165,8 @@ typedef struct winnow_runtime_options {
   /* NVRTC; null: libnvrtc.so.13, .12, in $CUDA_PATH/lib64 and $CUDA_HOME/lib64,
    * as the system finds it, in /usr/local/cuda/lib64. */
   const char *nvrtc_library;
+  /* NVIDIA's driver library; null: libcuda.so.1. */
+  const char *cuda_library;
 } winnow_runtime_options;
 
 #define WINNOW_RUNTIME_OPTIONS_INIT                                            \
@@ -173,6 +175,7 @@ typedef struct winnow_runtime_options {
    0,                                                                          \
    WINNOW_COMPILE_AUTO,                                                        \
    WINNOW_COMPILER_AUTO,                                                       \
+   0,                                                                          \
    0,                                                                          \
    0,                                                                          \
    0,                                                                          \
@@ -218,10 +221,11 @@ WINNOW_API winnow_status winnow_bundle_entry_name(winnow_bundle *bundle,
 
 /* ---- Devices ------------------------------------------------------------ */
 
-/* "hip:N": AMD GPU number N. "sim:gfx950": the simulated one. "host": memory of
- * this process, where a launch runs the reference to its end; it captures
- * nothing. "auto": the first of hip:0, sim:gfx950 and host that can be had; the
- * log tells why not the ones before it. */
+/* "hip:N": AMD GPU number N. "cuda:N": NVIDIA's, by its primary context, which
+ * CUDA's runtime and PyTorch use too. "sim:gfx950": a simulated AMD GPU.
+ * "host": memory of this process, where a launch runs the reference to its end;
+ * it captures nothing. "auto": the first of hip:0, cuda:0, sim:gfx950 and host
+ * that can be had; the log tells why not the ones before it. */
 WINNOW_API winnow_status winnow_device_open(winnow_runtime *runtime,
                                             const char *name,
                                             winnow_device **device);
@@ -233,17 +237,18 @@ WINNOW_API winnow_status winnow_device_release(winnow_device *device);
 typedef struct winnow_device_info {
   size_t size;
   const char *name;     /* "hip:0" */
-  const char *platform; /* "rocm" */
-  const char *arch;     /* the full target: "gfx950:sramecc+:xnack-" */
+  const char *platform; /* "rocm", "cuda" */
+  const char *arch;     /* the full target: "gfx950:sramecc+:xnack-", "sm_90" */
   const char *product;  /* what the device calls itself */
   const char *library;  /* the library that drives it */
   uint64_t memory_bytes;
   int32_t compute_units;
   int32_t wave_size; /* lanes */
+  uint64_t l2_bytes; /* 0 where the library does not tell it */
 } winnow_device_info;
 
 #define WINNOW_DEVICE_INFO_INIT                                                \
-  {sizeof(winnow_device_info), 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(winnow_device_info), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 WINNOW_API winnow_status winnow_device_get_info(winnow_device *device,
                                                 winnow_device_info *info);

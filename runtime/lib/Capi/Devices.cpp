@@ -103,6 +103,7 @@ winnow_status winnow_device_get_info(winnow_device *device,
     from.memory_bytes = info.memoryBytes;
     from.compute_units = info.computeUnits;
     from.wave_size = info.waveSize;
+    from.l2_bytes = info.l2Bytes;
     return writeInfo(from, to, sizeof from, "winnow_device_info");
   });
 }

@@ -117,7 +117,8 @@ winnow_status create(const winnow_runtime_options &options,
     return outOfRange("compiler", options.compiler, WINNOW_COMPILER_HIPRTC);
 
   auto object = std::make_unique<RuntimeObject>();
-  object->devices = {copied(options.hip_library), copied(options.sim_library)};
+  object->devices = {copied(options.hip_library), copied(options.sim_library),
+                     copied(options.cuda_library)};
   auto log = std::make_shared<Log>(options.log, options.log_user);
   object->logger = [log](runtime::LogLevel level, const std::string &line) {
     (*log)(level, line);

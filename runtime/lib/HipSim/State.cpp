@@ -12,6 +12,7 @@ using namespace winnow::hipsim;
 std::atomic<bool> hipsim::dropLaunches = false;
 thread_local int hipsim::currentDevice = 0;
 thread_local int hipsim::threadMode = hip::CaptureGlobal;
+thread_local const char *hipsim::calledAs = nullptr;
 
 State &hipsim::state() {
   // Never destroyed: threads of the program may outlive static objects.
@@ -106,6 +107,8 @@ int hipsim::call(const char *function, Needs needs,
   try {
     State &all = state();
     std::lock_guard<std::mutex> guard(all.lock);
+    if (calledAs)
+      function = calledAs;
     ++all.counts[function];
     std::string note;
     int code = hip::Success;

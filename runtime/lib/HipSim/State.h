@@ -116,6 +116,9 @@ State &state();
 extern std::atomic<bool> dropLaunches;
 extern thread_local int currentDevice;
 extern thread_local int threadMode;
+/// What the caller calls the function, where that is not HIP's name: a library
+/// of another vendor's functions may be made of these.
+extern thread_local const char *calledAs;
 
 enum class Needs { Nothing, NoCapture };
 

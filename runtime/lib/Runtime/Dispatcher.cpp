@@ -229,7 +229,8 @@ Dispatcher::Impl::make(const Bundle &bundle, const Entry &entry,
       module = std::move(*loaded);
     }
     kind = ErrorKind::Device;
-    Result<void *> function = module->function(launch.kernel);
+    Result<void *> function = module->function(
+        launch.kernel, static_cast<uint32_t>(launch.dynamicLdsBytes));
     if (!function)
       return function.takeError();
     ReadyKernel kernel;

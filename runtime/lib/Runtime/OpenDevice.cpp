@@ -32,6 +32,10 @@ std::vector<std::string> hipLibraries(const DeviceOptions &options) {
   return {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 }
 
+std::vector<std::string> cudaLibraries(const DeviceOptions &options) {
+  return {options.cudaLibrary.empty() ? "libcuda.so.1" : options.cudaLibrary};
+}
+
 std::vector<std::string> simLibraries(const DeviceOptions &options) {
   if (!options.simLibrary.empty())
     return {options.simLibrary};
@@ -66,10 +70,13 @@ Result<std::shared_ptr<Device>>
 runtime::openDevice(const std::string &name, const DeviceOptions &options) {
   if (name == "auto") {
     std::vector<std::string> reasons;
-    for (const char *candidate : {"hip:0", "sim:gfx950"}) {
-      Result<std::shared_ptr<Device>> device = openHipDevice(
-          candidate[0] == 'h' ? hipLibraries(options) : simLibraries(options),
-          0, candidate, reasons);
+    for (const char *candidate : {"hip:0", "cuda:0", "sim:gfx950"}) {
+      Result<std::shared_ptr<Device>> device =
+          candidate[0] == 'c'
+              ? openCudaDevice(cudaLibraries(options), 0, candidate, reasons)
+              : openHipDevice(candidate[0] == 'h' ? hipLibraries(options)
+                                                  : simLibraries(options),
+                              0, candidate, reasons);
       if (device)
         return device;
       reasons.push_back(device.message());
@@ -80,13 +87,17 @@ runtime::openDevice(const std::string &name, const DeviceOptions &options) {
     return openHostDevice();
   if (name == "sim:gfx950")
     return openHipDevice(simLibraries(options), 0, name);
-  if (name.starts_with("hip:")) {
+  const size_t colon = name.find(':') + 1;
+  const std::string_view kind(name.data(), colon);
+  if (kind == "hip:" || kind == "cuda:") {
     int index = 0;
-    const char *first = name.data() + 4, *last = name.data() + name.size();
+    const char *first = name.data() + colon, *last = name.data() + name.size();
     const auto [end, error] = std::from_chars(first, last, index);
     if (first != last && error == std::errc() && end == last && index >= 0)
-      return openHipDevice(hipLibraries(options), index, name);
+      return kind == "hip:"
+                 ? openHipDevice(hipLibraries(options), index, name)
+                 : openCudaDevice(cudaLibraries(options), index, name);
   }
   return Error{"device '" + name +
-               "' is unknown; wanted hip:N, sim:gfx950, host or auto"};
+               "' is unknown; wanted hip:N, cuda:N, sim:gfx950, host or auto"};
 }

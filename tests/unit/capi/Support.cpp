@@ -12,11 +12,6 @@ using namespace winnow::test;
 
 namespace {
 
-void *library() {
-  static void *handle = dlopen(kHipSim.c_str(), RTLD_NOW | RTLD_LOCAL);
-  return handle;
-}
-
 constexpr char kSource[] = R"hip(
 #define KERNEL extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, 64)))
 KERNEL void add(int *data, long long count, long long step) {
@@ -31,7 +26,7 @@ KERNEL void crash(int *data, long long count, long long step) {
 
 } // namespace
 
-void *Hooks::symbol(const char *name) const { return dlsym(library(), name); }
+void *Hooks::symbol(const char *name) const { return dlsym(library, name); }
 
 std::string Hooks::callText() const {
   std::string text(calls(nullptr, 0), '\0');
@@ -40,13 +35,18 @@ std::string Hooks::callText() const {
   return text;
 }
 
-const Hooks &test::hooks() {
-  static const Hooks hooks = [] {
-    Hooks to{};
+const Hooks &test::hooks(const std::string &library) {
+  static std::mutex lock;
+  static std::map<std::string, Hooks> known;
+  std::lock_guard<std::mutex> guard(lock);
+  const auto [place, isNew] = known.try_emplace(library);
+  if (isNew) {
+    Hooks &to = place->second;
+    to.library = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     auto take = [&](auto &function, const char *name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
           to.symbol(name));
-      ASSERT_NE(function, nullptr) << kHipSim << " has no " << name;
+      ASSERT_NE(function, nullptr) << library << " has no " << name;
     };
     take(to.fail, "winnow_hip_sim_fail");
     take(to.count, "winnow_hip_sim_count");
@@ -55,13 +55,12 @@ const Hooks &test::hooks() {
     take(to.setDevices, "winnow_hip_sim_set_devices");
     take(to.fault, "winnow_hip_sim_fault");
     take(to.reset, "winnow_hip_sim_reset");
-    return to;
-  }();
-  return hooks;
+  }
+  return place->second;
 }
 
 std::shared_ptr<runtime::Device> HipSimTest::device(const char *name) {
-  auto opened = runtime::openDevice(name, {kHipSim, kHipSim});
+  auto opened = runtime::openDevice(name, {kHipSim, kHipSim, kAbsent});
   if (!opened) {
     ADD_FAILURE() << opened.message();
     return nullptr;

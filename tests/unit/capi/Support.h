@@ -16,6 +16,10 @@ namespace winnow::test {
 
 /// The library under test stands in for amdhip64.
 inline const std::string kHipSim = WINNOW_HIP_SIM;
+/// And this one for libcuda.so.1.
+inline const std::string kFakeCuda = WINNOW_FAKE_CUDA;
+/// A file that is not there: what a test looks for on a machine that has it.
+inline const std::string kAbsent = "/nowhere/libabsent.so";
 
 struct Hooks {
   decltype(&winnow_hip_sim_fail) fail;
@@ -28,8 +32,11 @@ struct Hooks {
   /// Any other function of the library.
   void *symbol(const char *name) const;
   std::string callText() const;
+
+  void *library = nullptr;
 };
-const Hooks &hooks();
+/// Of the simulated HIP library, or of the CUDA library that is made of it.
+const Hooks &hooks(const std::string &library = kHipSim);
 
 /// A test that starts and leaves the library without hooks set.
 class HipSimTest : public testing::Test {

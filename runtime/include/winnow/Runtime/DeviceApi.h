@@ -20,12 +20,13 @@
 namespace winnow::runtime {
 
 struct DeviceInfo {
-  std::string name;     ///< "hip:0", "sim:gfx950", "host"
-  std::string platform; ///< "rocm"; "host" for the reference
-  std::string arch;     ///< the full target, "gfx950:sramecc+:xnack-"
+  std::string name;     ///< "hip:0", "cuda:0", "sim:gfx950", "host"
+  std::string platform; ///< "rocm", "cuda"; "host" for the reference
+  std::string arch;     ///< the full target: "gfx950:sramecc+:xnack-", "sm_90"
   std::string product;  ///< what the device calls itself
   std::string library;  ///< through which it is driven
   uint64_t memoryBytes = 0;
+  uint64_t l2Bytes = 0; ///< of its last cache; 0 where it is not told
   int computeUnits = 0, waveSize = 0;
   /// Of a device that `auto` chose: why not the ones before it.
   std::vector<std::string> passedOver;
@@ -43,9 +44,11 @@ bool runsOn(const std::string &code, const std::string &device);
 class Module {
 public:
   virtual ~Module();
-  /// The kernel of that name: what Device::launch takes. It lives as long as
-  /// the module.
-  virtual Result<void *> function(const std::string &name) = 0;
+  /// The kernel of that name, made ready for launches with that much dynamic
+  /// local memory: what Device::launch takes. It lives as long as the module.
+  /// Safe while another stream is captured.
+  virtual Result<void *> function(const std::string &name,
+                                  uint32_t dynamicLdsBytes = 0) = 0;
 };
 
 enum class CopyDirection { ToDevice, FromDevice, OnDevice };
@@ -101,10 +104,13 @@ struct DeviceOptions {
   /// The simulated one; empty: libwinnow_hip_sim.so beside the library or
   /// program that holds this code, or as the system finds it.
   std::string simLibrary;
+  /// NVIDIA's driver; empty: libcuda.so.1 as the system finds it.
+  std::string cudaLibrary;
 };
 
-/// Opens "hip:N", "sim:gfx950", "host", or "auto": the first of hip:0,
-/// sim:gfx950 and host that can be had. An error says what was looked for.
+/// Opens "hip:N", "cuda:N", "sim:gfx950", "host", or "auto": the first of
+/// hip:0, cuda:0, sim:gfx950 and host that can be had. An error says what was
+/// looked for.
 Result<std::shared_ptr<Device>> openDevice(const std::string &name,
                                            const DeviceOptions &options = {});
 
@@ -114,6 +120,13 @@ Result<std::shared_ptr<Device>>
 openHipDevice(const std::vector<std::string> &libraries, int index,
               const std::string &name,
               const std::vector<std::string> &passedOver = {});
+
+/// The same of a CUDA driver library. Its work goes to the device's primary
+/// context, which is kept as long as the device or a module of it.
+Result<std::shared_ptr<Device>>
+openCudaDevice(const std::vector<std::string> &libraries, int index,
+               const std::string &name,
+               const std::vector<std::string> &passedOver = {});
 
 /// Host memory, where plans run the reference, each launch to its end. It loads
 /// no code and captures nothing.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The hip device against the simulated HIP library: what it runs, how it
-// captures, and that every error of every function comes out as a text.
-#include "../../../runtime/lib/Hip/HipAbi.h"
+// The device over the simulated HIP library, and over a CUDA library that is
+// made of it: what it runs, how it captures, and that every error of every
+// function comes out as a text.
+#include "../../../runtime/lib/Cuda/CudaAbi.h"
 #include "Support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
+#include <span>
 #include <thread>
 
 using namespace winnow;
@@ -24,12 +27,53 @@ struct AddArguments {
   int64_t count, step;
 };
 
-class HipDeviceTest : public HipSimTest {
+/// Whose functions the device calls. Both libraries run code for gfx950.
+struct Vendor {
+  const char *device;
+  std::string library;
+  bool isCuda;
+};
+
+class GpuDeviceTest : public testing::TestWithParam<Vendor> {
 protected:
+  const Hooks &hooks() const { return test::hooks(GetParam().library); }
+  Result<std::shared_ptr<Device>> open() const {
+    return openDevice(GetParam().device, {kAbsent, kHipSim, kFakeCuda});
+  }
+  /// HIP's function under the vendor's name.
+  std::string named(const std::string &hip) const {
+    static const std::map<std::string, std::string> others = {
+        {"hipMalloc", "cuMemAlloc"},
+        {"hipFree", "cuMemFree"},
+        {"hipMemsetAsync", "cuMemsetD8Async"},
+        {"hipModuleLaunchKernel", "cuLaunchKernel"},
+        {"hipStreamCreateWithFlags", "cuStreamCreate"},
+        {"hipEventCreateWithFlags", "cuEventCreate"},
+        {"hipGraphInstantiate", "cuGraphInstantiateWithFlags"},
+        {"hipGetDeviceCount", "cuDeviceGetCount"}};
+    if (!GetParam().isCuda)
+      return hip;
+    const auto other = others.find(hip);
+    return other == others.end() ? "cu" + hip.substr(3) : other->second;
+  }
+  std::span<const hip::CodeText> codes() const {
+    if (GetParam().isCuda)
+      return cuda::kCodes;
+    return hip::kCodes;
+  }
+  /// "hipErrorNotFound (500".
+  std::string error(int code) const {
+    for (const hip::CodeText &text : codes())
+      if (text.code == code)
+        return std::string(text.name) + " (" + std::to_string(code);
+    return "no such code";
+  }
+
   void SetUp() override {
-    HipSimTest::SetUp();
-    hip = device();
-    ASSERT_TRUE(hip);
+    hooks().reset();
+    auto opened = open();
+    ASSERT_TRUE(opened) << opened.message();
+    hip = *opened;
     auto loaded = hip->loadModule(addKernel());
     ASSERT_TRUE(loaded) << loaded.message();
     module = *loaded;
@@ -43,7 +87,7 @@ protected:
     EXPECT_TRUE(hip->free(memory));
     EXPECT_TRUE(hip->destroyStream(stream));
     module = nullptr;
-    HipSimTest::TearDown();
+    hooks().reset();
   }
 
   void upload(int first) {
@@ -73,27 +117,46 @@ protected:
   void *add = nullptr, *stream = nullptr, *memory = nullptr;
 };
 
-TEST_F(HipDeviceTest, TellsWhatItIs) {
+INSTANTIATE_TEST_SUITE_P(Vendors, GpuDeviceTest,
+                         testing::Values(Vendor{"sim:gfx950", kHipSim, false},
+                                         Vendor{"cuda:0", kFakeCuda, true}),
+                         [](const auto &info) {
+                           return info.param.isCuda ? "Cuda" : "Hip";
+                         });
+
+TEST_P(GpuDeviceTest, TellsWhatItIs) {
   const DeviceInfo &info = hip->info();
-  EXPECT_EQ(info.name, "sim:gfx950");
+  EXPECT_EQ(info.name, GetParam().device);
+  EXPECT_EQ(info.library, GetParam().library);
+  EXPECT_EQ(info.memoryBytes, uint64_t(64) << 30);
+  if (GetParam().isCuda) {
+    EXPECT_EQ(info.platform, "cuda");
+    EXPECT_EQ(info.arch, "sm_90");
+    EXPECT_EQ(info.product, "Winnow simulated CUDA device");
+    EXPECT_EQ(info.waveSize, 32);
+    EXPECT_EQ(info.computeUnits, 132);
+    EXPECT_EQ(info.l2Bytes, uint64_t(60) << 20);
+    EXPECT_EQ(baseArch(info.arch), "sm_90");
+    return;
+  }
   EXPECT_EQ(info.platform, "rocm");
   EXPECT_EQ(info.arch, "gfx950:sramecc+:xnack-");
   EXPECT_EQ(info.waveSize, 64);
   EXPECT_EQ(info.computeUnits, 256);
-  EXPECT_EQ(info.library, kHipSim);
   EXPECT_EQ(baseArch(info.arch), "gfx950");
 }
 
-TEST_F(HipDeviceTest, RunsKernelsInTheOrderOfTheStream) {
+TEST_P(GpuDeviceTest, RunsKernelsInTheOrderOfTheStream) {
   ASSERT_TRUE(launchAdd(5, stream));
   ASSERT_TRUE(launchAdd(-2, stream));
   EXPECT_EQ(value(), 3);
   EXPECT_THAT(hooks().callText(),
-              HasSubstr("hipModuleLaunchKernel add grid=2,1,1 block=64,1,1 "
-                        "lds=0 bytes=24 captured=0 -> 0"));
+              HasSubstr(named("hipModuleLaunchKernel") +
+                        " add grid=2,1,1 block=64,1,1 lds=0 bytes=24 "
+                        "captured=0 -> 0"));
 }
 
-TEST_F(HipDeviceTest, PutsWorkOffUntilSomebodyWaits) {
+TEST_P(GpuDeviceTest, PutsWorkOffUntilSomebodyWaits) {
   // A test that forgets to wait has to see old values; another stream's copy
   // does not wait for this one.
   void *other = *hip->createStream();
@@ -110,7 +173,7 @@ TEST_F(HipDeviceTest, PutsWorkOffUntilSomebodyWaits) {
   EXPECT_TRUE(hip->destroyStream(other));
 }
 
-TEST_F(HipDeviceTest, TimesEvents) {
+TEST_P(GpuDeviceTest, TimesEvents) {
   void *start = *hip->createEvent(), *end = *hip->createEvent();
   ASSERT_TRUE(hip->record(start, stream));
   ASSERT_TRUE(launchAdd(1, stream));
@@ -123,7 +186,7 @@ TEST_F(HipDeviceTest, TimesEvents) {
   EXPECT_TRUE(hip->destroyEvent(end));
 }
 
-TEST_F(HipDeviceTest, CapturesAndReplays) {
+TEST_P(GpuDeviceTest, CapturesAndReplays) {
   ASSERT_TRUE(hip->beginCapture(stream));
   ASSERT_TRUE(launchAdd(7, stream));
   ASSERT_TRUE(launchAdd(3, stream));
@@ -140,18 +203,18 @@ TEST_F(HipDeviceTest, CapturesAndReplays) {
   EXPECT_THAT(hooks().callText(), HasSubstr("captured=1 -> 0"));
 }
 
-TEST_F(HipDeviceTest, RefusesDuringCaptureWhatHipDoes) {
+TEST_P(GpuDeviceTest, RefusesDuringCaptureWhatHipDoes) {
   ASSERT_TRUE(hip->beginCapture(stream));
   auto memory = hip->allocate(64);
   ASSERT_FALSE(memory);
   EXPECT_THAT(memory.message(),
-              AllOf(HasSubstr("hipMalloc"),
-                    HasSubstr("hipErrorStreamCaptureUnsupported (900"),
-                    HasSubstr("allocating 64 bytes on sim:gfx950")));
+              AllOf(HasSubstr(named("hipMalloc")), HasSubstr(error(900)),
+                    HasSubstr(std::string("allocating 64 bytes on ") +
+                              GetParam().device)));
   // And the capture is spoilt.
   auto graph = hip->endCapture(stream);
   ASSERT_FALSE(graph);
-  EXPECT_THAT(graph.message(), HasSubstr("hipErrorStreamCaptureInvalidated"));
+  EXPECT_THAT(graph.message(), HasSubstr(error(901)));
   // The stream is of use again.
   ASSERT_TRUE(launchAdd(4, stream));
   EXPECT_EQ(value(), 4);
@@ -161,7 +224,7 @@ TEST_F(HipDeviceTest, RefusesDuringCaptureWhatHipDoes) {
   EXPECT_FALSE(hip->endCapture(stream));
 }
 
-TEST_F(HipDeviceTest, LoadsModulesBesideACapture) {
+TEST_P(GpuDeviceTest, LoadsModulesBesideACapture) {
   ASSERT_TRUE(hip->beginCapture(stream));
   auto another = hip->loadModule(addKernel());
   EXPECT_TRUE(another) << another.message();
@@ -177,7 +240,7 @@ TEST_F(HipDeviceTest, LoadsModulesBesideACapture) {
   EXPECT_TRUE(hip->destroyGraph(*graph));
 }
 
-TEST_F(HipDeviceTest, JoinsForkedStreamsIntoACapture) {
+TEST_P(GpuDeviceTest, JoinsForkedStreamsIntoACapture) {
   void *side = *hip->createStream();
   void *fork = *hip->createEvent(), *join = *hip->createEvent();
   ASSERT_TRUE(hip->beginCapture(stream));
@@ -198,44 +261,45 @@ TEST_F(HipDeviceTest, JoinsForkedStreamsIntoACapture) {
   ASSERT_TRUE(launchAdd(2, side));
   auto open = hip->endCapture(stream);
   ASSERT_FALSE(open);
-  EXPECT_THAT(open.message(), HasSubstr("hipErrorStreamCaptureUnjoined"));
+  EXPECT_THAT(open.message(), HasSubstr(error(904)));
   EXPECT_TRUE(hip->destroyEvent(fork));
   EXPECT_TRUE(hip->destroyEvent(join));
   EXPECT_TRUE(hip->destroyStream(side));
 }
 
-TEST_F(HipDeviceTest, TellsOfAFaultWhenSomebodyWaits) {
+TEST_P(GpuDeviceTest, TellsOfAFaultWhenSomebodyWaits) {
   void *crash = *module->function("crash");
   const AddArguments arguments = {memory, 1, 1};
   ASSERT_TRUE(hip->launch(crash, {1, 1, 1}, {64, 1, 1}, 0, stream, &arguments,
                           sizeof arguments));
   Status status = hip->synchronize(stream);
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.message(),
-              AllOf(HasSubstr("hipStreamSynchronize failed with "
-                              "hipErrorLaunchFailure (719"),
-                    HasSubstr("kernel 'crash'")));
+  EXPECT_THAT(status.message(), HasSubstr(named("hipStreamSynchronize") +
+                                          " failed with " + error(719)));
+  // The simulated library says more than one of NVIDIA's could.
+  if (!GetParam().isCuda)
+    EXPECT_THAT(status.message(), HasSubstr("kernel 'crash'"));
   // As on hardware, nothing works on this device any more.
   EXPECT_FALSE(hip->allocate(4));
 }
 
-TEST_F(HipDeviceTest, NamesAKernelThatIsNotThere) {
+TEST_P(GpuDeviceTest, NamesAKernelThatIsNotThere) {
   auto found = module->function("subtract");
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.message(), AllOf(HasSubstr("hipModuleGetFunction"),
-                                     HasSubstr("hipErrorNotFound (500"),
-                                     HasSubstr("kernel 'subtract'")));
+  EXPECT_THAT(found.message(),
+              AllOf(HasSubstr(named("hipModuleGetFunction")),
+                    HasSubstr(error(500)), HasSubstr("kernel 'subtract'")));
 }
 
-TEST_F(HipDeviceTest, RefusesCodeThatIsNone) {
+TEST_P(GpuDeviceTest, RefusesCodeThatIsNone) {
   const std::vector<std::byte> zeros(4096);
   auto loaded = hip->loadModule(zeros);
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(loaded.message(), AllOf(HasSubstr("hipErrorInvalidImage"),
-                                      HasSubstr("of 4096 bytes")));
+  EXPECT_THAT(loaded.message(),
+              AllOf(HasSubstr(error(200)), HasSubstr("of 4096 bytes")));
 }
 
-TEST_F(HipDeviceTest, EveryErrorOfEveryFunctionIsAText) {
+TEST_P(GpuDeviceTest, EveryErrorOfEveryFunctionIsAText) {
   void *event = *hip->createEvent(), *end = *hip->createEvent();
   ASSERT_TRUE(hip->record(event, stream) && hip->record(end, stream));
   ASSERT_TRUE(hip->beginCapture(stream));
@@ -274,25 +338,42 @@ TEST_F(HipDeviceTest, EveryErrorOfEveryFunctionIsAText) {
       {"hipEventElapsedTime", [&] { return text(hip->elapsed(event, end)); }},
       {"hipGraphLaunch", [&] { return text(hip->launchGraph(graph, stream)); }},
       {"hipGraphExecDestroy", [&] { return text(hip->destroyGraph(graph)); }},
-      {"hipGetDeviceCount",
-       [&] { return text(openHipDevice({kHipSim}, 0, "hip:0")); }},
-      {"hipGetDevicePropertiesR0600",
-       [&] { return text(openHipDevice({kHipSim}, 0, "hip:0")); }},
+      {"hipGetDeviceCount", [&] { return text(open()); }},
+      {"hipGetDevicePropertiesR0600", [&] { return text(open()); }},
+      {"cuInit", [&] { return text(open()); }},
+      {"cuDeviceGet", [&] { return text(open()); }},
+      {"cuDeviceGetName", [&] { return text(open()); }},
+      {"cuDeviceTotalMem", [&] { return text(open()); }},
+      {"cuDeviceGetAttribute", [&] { return text(open()); }},
+      {"cuDevicePrimaryCtxRetain", [&] { return text(open()); }},
+      {"cuCtxPushCurrent", [&] { return text(hip->allocate(4)); }},
+      {"cuFuncLoad", [&] { return text(module->function("add")); }},
+      {"cuFuncGetAttribute", [&] { return text(module->function("add")); }},
+      {"cuFuncSetAttribute",
+       [&] { return text(module->function("add", 64 * 1024)); }},
   };
-  for (const Case &each : cases)
-    for (const hip::CodeText &code : hip::kCodes) {
+  for (const Case &each : cases) {
+    const bool isHip = std::string_view(each.function).starts_with("hip");
+    const bool isHipsOwn =
+        std::string_view(each.function) == "hipGetDevicePropertiesR0600";
+    if (GetParam().isCuda ? isHipsOwn : !isHip)
+      continue;
+    const std::string function = isHip ? named(each.function) : each.function;
+    for (const hip::CodeText &code : codes()) {
       if (code.code == 0)
         continue;
-      hooks().fail(each.function, 1, code.code);
+      hooks().fail(function.c_str(), 1, code.code);
       const std::string said = each.run();
-      ASSERT_THAT(said, AllOf(HasSubstr(each.function), HasSubstr(code.name),
+      ASSERT_THAT(said, AllOf(HasSubstr(function), HasSubstr(code.name),
                               HasSubstr(std::to_string(code.code)),
                               HasSubstr(" when ")));
     }
+  }
   // Instantiation follows the end of a capture.
   ASSERT_TRUE(hip->beginCapture(stream));
-  hooks().fail("hipGraphInstantiate", 1, hip::OutOfMemory);
-  EXPECT_THAT(text(hip->endCapture(stream)), HasSubstr("hipGraphInstantiate"));
+  hooks().fail(named("hipGraphInstantiate").c_str(), 1, hip::OutOfMemory);
+  EXPECT_THAT(text(hip->endCapture(stream)),
+              HasSubstr(named("hipGraphInstantiate")));
   // All of that left everything in working order.
   ASSERT_TRUE(launchAdd(1, stream));
   EXPECT_EQ(value(), 1);
@@ -301,8 +382,8 @@ TEST_F(HipDeviceTest, EveryErrorOfEveryFunctionIsAText) {
   EXPECT_TRUE(hip->destroyEvent(end));
 }
 
-TEST_F(HipDeviceTest, FailsTheCallThatWasAskedFor) {
-  hooks().fail("hipMalloc", 2, hip::OutOfMemory);
+TEST_P(GpuDeviceTest, FailsTheCallThatWasAskedFor) {
+  hooks().fail(named("hipMalloc").c_str(), 2, hip::OutOfMemory);
   auto first = hip->allocate(4);
   ASSERT_TRUE(first);
   EXPECT_FALSE(hip->allocate(4));
@@ -310,98 +391,6 @@ TEST_F(HipDeviceTest, FailsTheCallThatWasAskedFor) {
   ASSERT_TRUE(third);
   EXPECT_TRUE(hip->free(*first));
   EXPECT_TRUE(hip->free(*third));
-}
-
-class OpenDeviceTest : public HipSimTest {};
-
-TEST_F(OpenDeviceTest, SaysWhatItLookedForWhereThereIsNoHip) {
-  const std::vector<std::string> absent = {"libamdhip64-absent.so.7",
-                                           "/nowhere/libamdhip64.so.6"};
-  auto opened = openHipDevice(absent, 0, "hip:0");
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.message(),
-              AllOf(HasSubstr("device 'hip:0': no HIP library can be loaded; "
-                              "looked for libamdhip64-absent.so.7 ("),
-                    HasSubstr("/nowhere/libamdhip64.so.6 ("),
-                    HasSubstr("cannot open shared object file")));
-}
-
-TEST_F(OpenDeviceTest, RefusesALibraryThatIsNotHip) {
-  auto opened = openHipDevice({"libm.so.6"}, 0, "hip:0");
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.message(), HasSubstr("it has no hipGetDeviceCount"));
-}
-
-TEST_F(OpenDeviceTest, ReadsThePropertiesOfRocm5) {
-  // Which has no hipGetDevicePropertiesR0600, and another layout.
-  auto opened = openHipDevice({WINNOW_HIP_SIM_ROCM5}, 0, "hip:0");
-  ASSERT_TRUE(opened) << opened.message();
-  const DeviceInfo &info = (*opened)->info();
-  EXPECT_EQ(info.arch, "gfx950:sramecc+:xnack-");
-  EXPECT_EQ(info.waveSize, 64);
-  EXPECT_EQ(info.computeUnits, 256);
-  EXPECT_EQ(info.memoryBytes, uint64_t(64) << 30);
-}
-
-TEST_F(OpenDeviceTest, AutoFallsToWhatIsThereWithTheReason) {
-  auto opened = openDevice("auto", {"/nowhere/libamdhip64.so", kHipSim});
-  ASSERT_TRUE(opened) << opened.message();
-  EXPECT_EQ((*opened)->info().name, "sim:gfx950");
-  ASSERT_EQ((*opened)->info().passedOver.size(), 1u);
-  EXPECT_THAT((*opened)->info().passedOver[0],
-              HasSubstr("/nowhere/libamdhip64.so"));
-
-  opened = openDevice("auto", {kHipSim, kHipSim});
-  ASSERT_TRUE(opened);
-  EXPECT_EQ((*opened)->info().name, "hip:0");
-
-  opened = openDevice("auto", {"/nowhere/libamdhip64.so", "/nowhere/sim.so"});
-  ASSERT_TRUE(opened);
-  EXPECT_EQ((*opened)->info().name, "host");
-  EXPECT_EQ((*opened)->info().passedOver.size(), 2u);
-}
-
-TEST_F(OpenDeviceTest, KnowsDevicesByNumber) {
-  hooks().setDevices(2, "gfx942:sramecc+:xnack-");
-  auto second = openDevice("hip:1", {kHipSim, kHipSim});
-  ASSERT_TRUE(second) << second.message();
-  EXPECT_EQ((*second)->info().arch, "gfx942:sramecc+:xnack-");
-  auto third = openDevice("hip:2", {kHipSim, kHipSim});
-  ASSERT_FALSE(third);
-  EXPECT_THAT(third.message(), HasSubstr("has 2 devices, numbered from 0"));
-  hooks().setDevices(0, nullptr);
-  auto none = openDevice("hip:0", {kHipSim, kHipSim});
-  ASSERT_FALSE(none);
-  EXPECT_THAT(none.message(), HasSubstr("hipErrorNoDevice (100"));
-}
-
-TEST_F(OpenDeviceTest, UsesTheDeviceAskedForAndPutsTheThreadsBack) {
-  hooks().setDevices(2, nullptr);
-  auto second = openDevice("hip:1", {kHipSim, kHipSim});
-  ASSERT_TRUE(second);
-  auto memory = (*second)->allocate(64);
-  ASSERT_TRUE(memory);
-  EXPECT_THAT(hooks().callText(),
-              HasSubstr("hipSetDevice device=1 -> 0\nhipMalloc bytes=64 -> "
-                        "0\nhipSetDevice device=0 -> 0\n"));
-  EXPECT_TRUE((*second)->free(*memory));
-}
-
-TEST_F(OpenDeviceTest, RefusesOtherNames) {
-  for (const char *name : {"", "hip", "hip:", "hip:x", "hip:1x", "hip:-1",
-                           "hip:99999999999", "cuda:0", "sim:gfx90a"}) {
-    auto opened = openDevice(name, {kHipSim, kHipSim});
-    ASSERT_FALSE(opened) << name;
-    EXPECT_THAT(opened.message(), HasSubstr("wanted hip:N, sim:gfx950"));
-  }
-}
-
-TEST(RunsOn, ComparesProcessorsAndFeatures) {
-  EXPECT_TRUE(runsOn("gfx950", "gfx950:sramecc+:xnack-"));
-  EXPECT_TRUE(runsOn("gfx950:xnack-", "gfx950:sramecc+:xnack-"));
-  EXPECT_FALSE(runsOn("gfx950:xnack+", "gfx950:sramecc+:xnack-"));
-  EXPECT_FALSE(runsOn("gfx950:sramecc+", "gfx950"));
-  EXPECT_FALSE(runsOn("gfx90a", "gfx950:sramecc+:xnack-"));
 }
 
 } // namespace
