@@ -23,7 +23,7 @@ template <class Score, class Element>
 inline constexpr i32 kTiles =
     Score::kBlockSize / kSlices<Score, Element> / kTileTokens;
 
-template <class Score> constexpr bool is_sliced_block() {
+template <class Score> WINNOW_DEVICE constexpr bool is_sliced_block() {
   return Score::kBlockSize == 32 || Score::kBlockSize == 64 ||
          Score::kBlockSize == 128 || Score::kBlockSize == 256;
 }

@@ -30,7 +30,7 @@ inline constexpr i32 kDigitBits = 8;
 inline constexpr i32 kBins = 1 << kDigitBits;
 
 /// A power of two that holds a selection.
-constexpr i32 sort_size(i32 keep) {
+WINNOW_DEVICE constexpr i32 sort_size(i32 keep) {
   i32 size = 1;
   while (size < keep)
     size *= 2;
