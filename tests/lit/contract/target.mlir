@@ -5,7 +5,8 @@
 // RUN: not winnow-opt %s --winnow-verify-contract=arch=gfx942 2>&1 | FileCheck %s --check-prefixes=GFX942 --implicit-check-not=error:
 // RUN: not winnow-opt %s --winnow-verify-contract=arch=sm_90 2>&1 | FileCheck %s --check-prefixes=CUDA --implicit-check-not=error:
 // RUN: winnow-opt %s --winnow-select-lowering=arch=gfx942 | FileCheck %s --check-prefix=LOWER
-// RUN: not winnow-opt %s --winnow-select-lowering=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SM90
+// RUN: winnow-opt %s --winnow-select-lowering=arch=sm_90 | FileCheck %s --check-prefix=SM90
+// RUN: not winnow-opt %s --winnow-select-lowering=arch=sm_80 2>&1 | FileCheck %s --check-prefix=SM80
 
 // The target is an option of the passes; an empty one is known at run time only,
 // so its limits wait.
@@ -16,12 +17,12 @@
 // LOWER: winnow.block_score {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'arch': architecture is gfx942, needed gfx950 (the 16x16x128 f8f6f4 and 16x16x32 bf16 and f16 MFMAs exist on gfx950 alone)"]}}
 // LOWER: winnow.topk {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'select_arch': architecture is gfx942, needed gfx950 (the selection exchanges lanes by v_permlane32_swap and v_permlane16_swap, which gfx950 alone has)"]}}
 
-// SM90: target.mlir:[[@LINE+7]]:1: error: no lowering takes 'target'
-// SM90: note: 'mfma' refuses 'winnow.block_score': contract 'winnow_mfma', limit 'platform': platform is cuda, needed rocm
-// SM90: note: 'mfma' refuses 'winnow.block_score': contract 'winnow_mfma', limit 'arch': architecture is sm_90, needed gfx950
-// SM90: note: 'generic' refuses 'winnow.block_score': contract 'winnow_generic', limit 'platform': platform is cuda, needed rocm
-// SM90: note: 'generic' refuses 'winnow.block_score': contract 'winnow_generic', limit 'arch': architecture is sm_90, needed one of gfx90a, gfx942, gfx950, gfx1100, gfx1201
-// SM90: note: 'generic' refuses 'winnow.topk': contract 'winnow_generic', limit 'arch'
+// SM90: winnow.block_score {{.*}} winnow.lowering = "generic"
+// SM80: target.mlir:[[@LINE+6]]:1: error: no lowering takes 'target'
+// SM80: note: 'mfma' refuses 'winnow.block_score': contract 'winnow_mfma', limit 'platform': platform is cuda, needed rocm
+// SM80: note: 'mfma' refuses 'winnow.block_score': contract 'winnow_mfma', limit 'arch': architecture is sm_80, needed gfx950
+// SM80: note: 'generic' refuses 'winnow.block_score': contract 'winnow_generic', limit 'arch': architecture is sm_80, needed one of gfx90a, gfx942, gfx950, gfx1100, gfx1201, sm_90
+// SM80: note: 'generic' refuses 'winnow.topk': contract 'winnow_generic', limit 'arch'
 
 func.func @target(
     %q: memref<?x1x128xf8E4M3FN>,
