@@ -36,8 +36,10 @@ typedef enum winnow_compiler_status {
 typedef struct winnow_compiler_options {
   size_t size;
   const char *arch; /* what the kernels are for; null: "gfx950" */
-  /* A lowering to try before the others, "mfma" or "generic"; null: the best
-   * first. */
+  /* A lowering to try before the others, "mfma", "generic", or both where one
+   * scores and the other selects ("mfma-generic"): the bundle has what comes of
+   * that alone. Null: the best first, and the portable one behind it for
+   * devices and bounds that refuse the best. */
   const char *prefer;
 } winnow_compiler_options;
 

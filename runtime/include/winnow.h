@@ -263,8 +263,10 @@ WINNOW_API winnow_status winnow_device_get_info(winnow_device *device,
  * WINNOW_ERROR_CONTRACT. */
 typedef struct winnow_plan_options {
   size_t size;
-  const char *entry;     /* null: the bundle's only one */
-  const char *prefer;    /* a lowering to try first: "mfma"; null: none */
+  const char *entry; /* null: the bundle's only one */
+  /* A lowering to try first, as the bundle spells it: "mfma", or "mfma-generic"
+   * where one scores and the other selects; null: the bundle's own order. */
+  const char *prefer;
   uint32_t flags;        /* WINNOW_PLAN_... */
   int64_t max_seq_len;   /* tokens */
   int64_t max_requests;  /* requests of a call */

@@ -2,7 +2,6 @@
 // `winnow build`: a bundle with its code objects, ready to ship.
 #include "Commands.h"
 #include "Load.h"
-#include "Merge.h"
 #include "Report.h"
 
 #include "winnow/Runtime/Bundle.h"
@@ -124,56 +123,15 @@ std::string processorOf(const std::string &arch) {
   return arch.substr(0, arch.find(':'));
 }
 
-/// Whether `bundle` has each entry of `other` for `arch` in the same lowering,
-/// if perhaps with another schedule.
-bool hasAll(const runtime::Bundle &bundle, const runtime::Bundle &other,
-            const std::string &arch) {
-  return std::ranges::all_of(other.entries, [&](const auto &entry) {
-    return std::ranges::any_of(bundle.variants(entry.name), [&](auto *known) {
-      const std::vector<std::string> &archs =
-          bundle.sources[known->launches.front().source].archs;
-      return known->lowering == entry.lowering &&
-             std::ranges::find(archs, arch) != archs.end();
-    });
-  });
-}
-
-/// The description for every architecture in one bundle; unless a lowering is
-/// preferred, in portable HIP too, for devices that refuse the better one.
+/// The description for every architecture in one bundle.
 Result<Loaded> loadAll(const BuildOptions &options) {
   CompileOptions compile;
-  compile.arch = processorOf(options.archs.front());
   compile.prefer = options.prefer;
   compile.schedule = options.schedule;
-  Result<Loaded> loaded = load(options.file, compile);
-  if (!loaded || !loaded->fromDescription)
-    return loaded;
-  auto merge = [&](Loaded other, const std::string &arch) {
-    mergeBundle(loaded->bundle, std::move(other.bundle), arch);
-    loaded->time += other.time;
-  };
-  for (size_t i = 1; i < options.archs.size(); ++i) {
-    compile.arch = processorOf(options.archs[i]);
-    Result<Loaded> other = load(options.file, compile);
-    if (!other)
-      return other;
-    merge(std::move(*other), compile.arch);
-  }
-  if (!options.prefer.empty())
-    return loaded;
-  // After the better ones of every architecture. Where it refuses an operation
-  // the entry is the same as before and not added twice.
-  // Schedules that somebody fixed are those of the better one's kernels.
-  compile.prefer = "generic";
-  compile.schedule.clear();
-  compile.ignoreOwnSchedule = true;
-  for (const std::string &arch : options.archs) {
-    compile.arch = processorOf(arch);
-    Result<Loaded> portable = load(options.file, compile);
-    if (portable && !hasAll(loaded->bundle, portable->bundle, compile.arch))
-      merge(std::move(*portable), compile.arch);
-  }
-  return loaded;
+  std::vector<std::string> processors;
+  for (const std::string &arch : options.archs)
+    processors.push_back(processorOf(arch));
+  return loadVariants(options.file, processors, compile);
 }
 
 /// Every source for those of the architectures that it is for.

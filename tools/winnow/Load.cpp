@@ -5,6 +5,7 @@
 #include "winnow/Runtime/Files.h"
 
 #include <algorithm>
+#include <functional>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -42,8 +43,10 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
   return load(path, options, orReference);
 }
 
-Result<Loaded> tool::load(const std::string &path,
-                          const CompileOptions &options, bool orReference) {
+/// Reads a file; `compile` makes a bundle of a description.
+static Result<Loaded> loadWith(
+    const std::string &path, const CompileOptions &options,
+    const std::function<Result<runtime::Bundle>(std::string_view)> &compile) {
   const std::string &prefer = options.prefer;
   const auto start = Clock::now();
   Result<std::vector<std::byte>> bytes =
@@ -77,10 +80,7 @@ Result<Loaded> tool::load(const std::string &path,
                    std::to_string(kMaxDescriptionBytes)};
     const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
                                 bytes->size());
-    Result<runtime::Bundle> bundle = compileDescription(text, path, options);
-    // What is wrong with the text itself is said in the same words.
-    if (!bundle && orReference)
-      bundle = describeDescription(text, path, options);
+    Result<runtime::Bundle> bundle = compile(text);
     if (!bundle)
       return bundle.takeError();
     loaded.bundle = std::move(*bundle);
@@ -88,6 +88,25 @@ Result<Loaded> tool::load(const std::string &path,
   }
   loaded.time = since(start);
   return loaded;
+}
+
+Result<Loaded> tool::load(const std::string &path,
+                          const CompileOptions &options, bool orReference) {
+  return loadWith(path, options, [&](std::string_view text) {
+    Result<runtime::Bundle> bundle = compileDescription(text, path, options);
+    // What is wrong with the text itself is said in the same words.
+    if (!bundle && orReference)
+      bundle = describeDescription(text, path, options);
+    return bundle;
+  });
+}
+
+Result<Loaded> tool::loadVariants(const std::string &path,
+                                  const std::vector<std::string> &archs,
+                                  const CompileOptions &options) {
+  return loadWith(path, options, [&](std::string_view text) {
+    return compileVariants(text, path, archs, options);
+  });
 }
 
 Result<LoadedCode> tool::compileSource(const runtime::Bundle &bundle,

@@ -32,6 +32,11 @@ Result<Loaded> load(const std::string &path, const std::string &arch,
 Result<Loaded> load(const std::string &path, const CompileOptions &options,
                     bool orReference = false);
 
+/// A bundle as it is, or the variants of a description for those processors.
+Result<Loaded> loadVariants(const std::string &path,
+                            const std::vector<std::string> &archs,
+                            const CompileOptions &options);
+
 /// The code object of each source that `entry` launches: the bundle's own for
 /// `arch`, or one compiled now.
 Result<std::vector<LoadedCode>> loadCode(const runtime::Bundle &bundle,

@@ -36,12 +36,11 @@ winnow_compiler_status compile(std::string_view text, const char *name,
                                const winnow_compiler_options &options,
                                void **to, size_t *bytes) {
   CompileOptions wanted;
-  if (options.arch)
-    wanted.arch = options.arch;
   if (options.prefer)
     wanted.prefer = options.prefer;
   Result<runtime::Bundle> bundle =
-      compileDescription(text, name ? name : "description", wanted);
+      compileVariants(text, name ? name : "description",
+                      {options.arch ? options.arch : wanted.arch}, wanted);
   if (!bundle)
     return fail(WINNOW_COMPILER_ERROR_DESCRIPTION, bundle.message().c_str());
   Result<std::vector<std::byte>> written = runtime::writeBundle(*bundle);

@@ -81,6 +81,25 @@ TEST_F(CompilerTest, CompilesAndRunsADescription) {
   EXPECT_EQ(winnow_bundle_release(compiled), WINNOW_OK);
 }
 
+TEST_F(CompilerTest, WritesTheVariantsThatBuildDoes) {
+  const std::string text = example();
+  void *bytes = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(compiler().compile(text.data(), text.size(), "decode.mlir", nullptr,
+                               &bytes, &size),
+            WINNOW_COMPILER_OK)
+      << compiler().lastError();
+  auto bundle =
+      runtime::readBundle({static_cast<const std::byte *>(bytes), size});
+  compiler().free(bytes);
+  ASSERT_TRUE(bundle) << bundle.message();
+  const auto variants = bundle->variants("m3_decode");
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[0]->lowering, "mfma");
+  EXPECT_EQ(variants[1]->lowering, "generic");
+  EXPECT_NE(variants[0]->launches[0].source, variants[1]->launches[0].source);
+}
+
 TEST_F(CompilerTest, TellsWhatIsWrongWithADescription) {
   std::string text = example();
   text.replace(text.find("k = 16"), 6, "k = 17");
@@ -113,6 +132,7 @@ TEST_F(CompilerTest, TakesOptionsAndRefusesUnknownOnes) {
   compiler().free(bytes);
   ASSERT_TRUE(bundle) << bundle.message();
   EXPECT_EQ(bundle->entries[0].lowering, "generic");
+  EXPECT_EQ(bundle->entries.size(), 1u);
 
   options.size = 4;
   EXPECT_EQ(compiler().compile(text.data(), text.size(), nullptr, &options,

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow {
 
@@ -34,6 +35,16 @@ struct CompileOptions {
 Result<runtime::Bundle> compileDescription(std::string_view text,
                                            std::string_view name,
                                            const CompileOptions &options = {});
+
+/// The description for each of several processors ("gfx950", "gfx942") in one
+/// bundle, all of which have to take it: what differs becomes a variant of the
+/// entry, with a source of its own. Unless a lowering is preferred, in portable
+/// HIP too, behind the better ones, for devices and bounds that refuse those.
+/// `options.arch` means nothing.
+Result<runtime::Bundle> compileVariants(std::string_view text,
+                                        std::string_view name,
+                                        const std::vector<std::string> &archs,
+                                        CompileOptions options = {});
 
 /// What the reference needs to run a description, which may be one that no
 /// lowering takes: entries without workspace and launches, whose lowering is
