@@ -33,7 +33,6 @@ struct Bench {
   const runtime::Bundle &bundle;
   std::vector<Figure> figures;
   double copyBytesPerSecond = 0; ///< read and written, counted together
-  double readBytesPerSecond = 0; ///< 0 where it was not measured
 
   uint64_t coldBytes() const { return options.coldMiB << 20; }
   void add(const std::string &group, const std::string &name,

@@ -82,22 +82,9 @@ struct Serving {
   }
 };
 
-/// Median and spread of single calls; the device is waited for between every
-/// few, so that its queue never fills.
-Result<Spread> timeCalls(Serving &serving, void *stream, bool wait,
-                         const std::function<winnow_status()> &call) {
-  constexpr int calls = 1024, together = 32;
-  std::vector<double> samples;
-  for (int i = 0; i < calls; ++i) {
-    const auto start = Clock::now();
-    if (call() || (wait && winnow_stream_synchronize(serving.device, stream)))
-      return problem("launch");
-    samples.push_back(microseconds(Clock::now() - start));
-    if (i % together == together - 1 &&
-        winnow_stream_synchronize(serving.device, stream))
-      return problem("winnow_stream_synchronize");
-  }
-  return spreadOf(std::move(samples));
+/// Whether a call of the C interface went well.
+Status done(winnow_status status, const char *what) {
+  return status ? Status(problem(what)) : Status();
 }
 
 Status timeEager(Bench &bench, const std::string &entry, bool hasGoal) {
@@ -124,10 +111,9 @@ Status timeEager(Bench &bench, const std::string &entry, bool hasGoal) {
                        dtypeOf(view.dtype), view.rank, view.extents.data(),
                        view.strides.data()});
   uint64_t bytes = 0;
-  void *workspace = nullptr, *stream = nullptr;
+  void *workspace = nullptr, *stream = bench.session.stream();
   if (winnow_plan_workspace_bytes(serving.plan, &bytes) ||
-      winnow_memory_allocate(serving.device, bytes, &workspace) ||
-      winnow_stream_create(serving.device, &stream))
+      winnow_memory_allocate(serving.device, bytes, &workspace))
     return problem("workspace");
   winnow_launch_options launch = WINNOW_LAUNCH_OPTIONS_INIT;
   launch.stream = stream;
@@ -135,29 +121,36 @@ Status timeEager(Bench &bench, const std::string &entry, bool hasGoal) {
   launch.tensor_count = tensors.size();
   launch.workspace = workspace;
   launch.workspace_bytes = bytes;
-  auto once = [&] { return winnow_launch(serving.plan, &launch); };
-  for (int warmUp = 0; warmUp < 8; ++warmUp)
-    if (once() || winnow_stream_synchronize(serving.device, stream))
-      return problem("winnow_launch");
-  Result<Spread> call = timeCalls(serving, stream, false, once);
-  Result<Spread> both = timeCalls(serving, stream, false, [&] {
+  auto once = [&] {
+    return done(winnow_launch(serving.plan, &launch), "winnow_launch");
+  };
+  auto lookUpAndLaunch = [&]() -> Status {
     const winnow_plan *plan = nullptr;
-    const winnow_status status =
-        winnow_plan_get(serving.runtime, serving.bundle, serving.device,
-                        &serving.wanted, &plan);
-    return status ? status : winnow_launch(plan, &launch);
-  });
-  Result<Spread> done = timeCalls(serving, stream, true, once);
-  for (Result<Spread> *spread : {&call, &both, &done})
+    if (winnow_plan_get(serving.runtime, serving.bundle, serving.device,
+                        &serving.wanted, &plan))
+      return problem("winnow_plan_get");
+    return done(winnow_launch(plan, &launch), "winnow_launch");
+  };
+  Session &session = bench.session;
+  // What a first launch does once is not what is asked.
+  Result<Spread> warmUp = session.timeCalls(once, true);
+  Result<Spread> call = session.timeCalls(once, false);
+  Result<Spread> both = session.timeCalls(lookUpAndLaunch, false);
+  Result<Spread> finished = session.timeCalls(once, true);
+  for (Result<Spread> *spread : {&warmUp, &call, &both, &finished})
     if (!*spread)
       return spread->takeError();
   void *graph = nullptr;
-  if (winnow_capture_begin(serving.device, stream) || once() ||
+  if (winnow_capture_begin(serving.device, stream) ||
+      winnow_launch(serving.plan, &launch) ||
       winnow_capture_end(serving.device, stream, &graph))
     return problem("capture");
-  Result<Spread> replay = timeCalls(serving, stream, false, [&] {
-    return winnow_graph_launch(serving.device, graph, stream);
-  });
+  Result<Spread> replay = session.timeCalls(
+      [&] {
+        return done(winnow_graph_launch(serving.device, graph, stream),
+                    "winnow_graph_launch");
+      },
+      false);
   if (!replay)
     return replay.takeError();
   (void)winnow_graph_release(serving.device, graph);
@@ -169,10 +162,9 @@ Status timeEager(Bench &bench, const std::string &entry, bool hasGoal) {
             hasGoal ? std::optional(163.0) : std::nullopt,
             hasGoal ? std::optional(6.0) : std::nullopt);
   bench.add(group, "plan look-up and eager, us (" + of + ")", *both);
-  bench.add(group, "eager, call to done, us (" + of + ")", *done,
+  bench.add(group, "eager, call to done, us (" + of + ")", *finished,
             hasGoal ? std::optional(173.0) : std::nullopt);
   bench.add(group, "replay of a graph of it, us (" + of + ")", *replay, 2.7);
-  (void)winnow_stream_release(serving.device, stream);
   (void)winnow_memory_free(serving.device, workspace);
   return {};
 }

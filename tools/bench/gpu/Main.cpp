@@ -107,7 +107,7 @@ int run(const GpuOptions &options) {
   auto pool = KeyPool::make(**session, options.poolMiB << 20);
   if (!pool)
     return fail(pool.message());
-  Bench bench{options, **session, **pool, *bundle, {}, 0, 0};
+  Bench bench{options, **session, **pool, *bundle, {}, 0};
   const std::string before = clockState();
   Status status = measure(bench);
   const std::string after = clockState();

@@ -2,6 +2,7 @@
 #include "Session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 using namespace winnow;
@@ -87,6 +88,19 @@ Result<Spread> Session::time(int64_t count,
     return enqueued.takeError();
   if (!graph)
     return graph.takeError();
+  Result<Spread> spread =
+      timeRuns(count, [&] { return gpu->launchGraph(*graph, queue); });
+  (void)gpu->destroyGraph(*graph);
+  return spread;
+}
+
+Result<Spread> Session::timeEager(int64_t count,
+                                  const std::function<Status()> &enqueue) {
+  return timeRuns(count, enqueue);
+}
+
+Result<Spread> Session::timeRuns(int64_t count,
+                                 const std::function<Status()> &run) {
   Result<void *> start = gpu->createEvent(), end = gpu->createEvent();
   if (!start || !end)
     return start ? end.takeError() : start.takeError();
@@ -96,7 +110,7 @@ Result<Spread> Session::time(int64_t count,
   for (int replay = 0; replay < warmUps + replays && status; ++replay) {
     status = gpu->record(*start, queue);
     if (status)
-      status = gpu->launchGraph(*graph, queue);
+      status = run();
     if (status)
       status = gpu->record(*end, queue);
     if (!status)
@@ -109,8 +123,28 @@ Result<Spread> Session::time(int64_t count,
   }
   (void)gpu->destroyEvent(*start);
   (void)gpu->destroyEvent(*end);
-  (void)gpu->destroyGraph(*graph);
   if (!status)
     return status.takeError();
+  return spreadOf(std::move(samples));
+}
+
+Result<Spread> Session::timeCalls(const std::function<Status()> &call,
+                                  bool waits) {
+  constexpr int calls = 1024, together = 32;
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> samples;
+  for (int i = 0; i < calls; ++i) {
+    const auto start = Clock::now();
+    Status status = call();
+    if (status && waits)
+      status = synchronize();
+    samples.push_back(
+        std::chrono::duration<double, std::micro>(Clock::now() - start)
+            .count());
+    if (status && i % together == together - 1)
+      status = synchronize();
+    if (!status)
+      return status.takeError();
+  }
   return spreadOf(std::move(samples));
 }

@@ -43,9 +43,17 @@ public:
   /// Captures what `enqueue` puts on the stream, `count` pieces of work, and
   /// replays it: the time of one piece, from one replay each.
   Result<Spread> time(int64_t count, const std::function<Status()> &enqueue);
+  /// The same without a graph: for few pieces that take long.
+  Result<Spread> timeEager(int64_t count,
+                           const std::function<Status()> &enqueue);
+
+  /// The host's time of single calls, each waited for or not; the device is
+  /// waited for between every few, so that its queue never fills.
+  Result<Spread> timeCalls(const std::function<Status()> &call, bool waits);
 
 private:
   Session() = default;
+  Result<Spread> timeRuns(int64_t count, const std::function<Status()> &run);
   std::shared_ptr<runtime::Device> gpu;
   void *queue = nullptr;
   int replays = 0;
