@@ -364,6 +364,14 @@ WINNOW_API winnow_status winnow_plan_explain(const winnow_plan *plan,
                                              winnow_format format, char *text,
                                              size_t bytes, size_t *needed);
 
+/* The same of this thread's last winnow_plan_get that got no plan: the error,
+ * and every lowering's reasons. In the JSON `lowering` is null, `error` is the
+ * text of winnow_last_error() then, `refused` lists each lowering with its
+ * reasons. WINNOW_ERROR_NOT_FOUND if no such call failed. */
+WINNOW_API winnow_status winnow_plan_explain_failure(winnow_format format,
+                                                     char *text, size_t bytes,
+                                                     size_t *needed);
+
 /* ---- Launches ----------------------------------------------------------- */
 
 /* A tensor in the device's memory. */

@@ -4,6 +4,7 @@
 #include "Objects.h"
 
 #include <bitset>
+#include <memory>
 
 using namespace winnow;
 using namespace winnow::capi;
@@ -157,6 +158,29 @@ int64_t constant(const runtime::Extent &extent) {
 
 std::string_view view(const char *text) { return text ? text : ""; }
 
+/// Why this thread's last winnow_plan_get gave no plan, if one did not.
+thread_local std::unique_ptr<runtime::PlanReport> lastFailure;
+
+winnow_status write(const runtime::PlanReport &report, const char *function,
+                    winnow_format format, char *text, size_t bytes,
+                    size_t *needed) {
+  if (format != WINNOW_TEXT && format != WINNOW_JSON)
+    return fail(WINNOW_ERROR_ARGUMENT,
+                "format " + std::to_string(format) +
+                    ", wanted WINNOW_TEXT (0) or WINNOW_JSON (1)");
+  if (!text && bytes != 0)
+    return nullPointer(function, "text");
+  const std::string all = format == WINNOW_TEXT ? report.text() : report.json();
+  if (bytes != 0) {
+    const size_t count = std::min(all.size(), bytes - 1);
+    std::memcpy(text, all.data(), count);
+    text[count] = 0;
+  }
+  if (needed)
+    *needed = all.size() + 1;
+  return WINNOW_OK;
+}
+
 } // namespace
 
 extern "C" {
@@ -197,10 +221,13 @@ winnow_status winnow_plan_get(winnow_runtime *runtime, winnow_bundle *bundle,
     request.maxQueryLen = options.max_query_len;
     request.maxRows = options.max_rows;
     ErrorKind kind;
-    Result<const Plan *> plan =
-        owner->dispatcher->plan(source->bundle, target->device, request, kind);
-    if (!plan)
+    std::unique_ptr<runtime::PlanReport> why;
+    Result<const Plan *> plan = owner->dispatcher->plan(
+        source->bundle, target->device, request, kind, &why);
+    if (!plan) {
+      lastFailure = std::move(why);
       return fail(kind, plan.message());
+    }
     if ((*plan)->handle == 0)
       return fail(WINNOW_ERROR_MEMORY, "too many handles are alive");
     *to = opaque<const winnow_plan>((*plan)->handle);
@@ -281,22 +308,19 @@ winnow_status winnow_plan_explain(const winnow_plan *plan, winnow_format format,
     const Plan *found = checkedPlan(plan);
     if (!found)
       return WINNOW_ERROR_HANDLE;
-    if (format != WINNOW_TEXT && format != WINNOW_JSON)
-      return fail(WINNOW_ERROR_ARGUMENT,
-                  "format " + std::to_string(format) +
-                      ", wanted WINNOW_TEXT (0) or WINNOW_JSON (1)");
-    if (!text && bytes != 0)
-      return nullPointer("winnow_plan_explain", "text");
-    const std::string all =
-        format == WINNOW_TEXT ? found->report().text() : found->report().json();
-    if (bytes != 0) {
-      const size_t count = std::min(all.size(), bytes - 1);
-      std::memcpy(text, all.data(), count);
-      text[count] = 0;
-    }
-    if (needed)
-      *needed = all.size() + 1;
-    return WINNOW_OK;
+    return write(found->report(), "winnow_plan_explain", format, text, bytes,
+                 needed);
+  });
+}
+
+winnow_status winnow_plan_explain_failure(winnow_format format, char *text,
+                                          size_t bytes, size_t *needed) {
+  return guard([&]() -> winnow_status {
+    if (!lastFailure)
+      return fail(WINNOW_ERROR_NOT_FOUND,
+                  "no winnow_plan_get of this thread was refused a plan");
+    return write(*lastFailure, "winnow_plan_explain_failure", format, text,
+                 bytes, needed);
   });
 }
 

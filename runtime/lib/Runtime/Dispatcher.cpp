@@ -141,7 +141,7 @@ struct Dispatcher::Impl {
   Result<const Plan *> resolve(const std::shared_ptr<const LoadedBundle> &,
                                const std::shared_ptr<const OpenedDevice> &,
                                const PlanRequest &, PlanTable::Slot &,
-                               ErrorKind &);
+                               ErrorKind &, std::vector<Refused> &);
   Result<std::vector<const Entry *>> candidates(const Bundle &bundle,
                                                 const PlanRequest &request,
                                                 ErrorKind &kind) const;
@@ -309,7 +309,7 @@ Result<const Plan *>
 Dispatcher::Impl::resolve(const std::shared_ptr<const LoadedBundle> &bundle,
                           const std::shared_ptr<const OpenedDevice> &device,
                           const PlanRequest &request, PlanTable::Slot &slot,
-                          ErrorKind &kind) {
+                          ErrorKind &kind, std::vector<Refused> &refused) {
   const auto start = Clock::now();
   const DeviceInfo &info = device->device->info();
   const Target target{info.platform, baseArch(info.arch)};
@@ -329,7 +329,6 @@ Dispatcher::Impl::resolve(const std::shared_ptr<const LoadedBundle> &bundle,
 
   // What each lowering asks of this device and these bounds.
   kind = ErrorKind::Contract;
-  std::vector<Refused> refused;
   std::vector<const Entry *> met;
   for (const Entry *entry : *variants) {
     Refused verdict{entry->lowering, {}};
@@ -458,29 +457,51 @@ Dispatcher::~Dispatcher() = default;
 Result<const Plan *>
 Dispatcher::plan(const std::shared_ptr<const LoadedBundle> &bundle,
                  const std::shared_ptr<const OpenedDevice> &device,
-                 const PlanRequest &request, ErrorKind &kind) {
+                 const PlanRequest &request, ErrorKind &kind,
+                 std::unique_ptr<PlanReport> *why) {
   const PlanKey key{bundle->id, device->id, request};
   const uint64_t hash = key.hash();
   PlanTable::Slot *slot = impl->table.find(key, hash);
   if (slot)
     if (const Plan *plan = slot->plan.load(std::memory_order_acquire))
       return plan;
-  kind = ErrorKind::Argument;
-  for (auto [name, bound] : {std::pair("max_seq_len", request.maxSeqLen),
-                             std::pair("max_requests", request.maxRequests),
-                             std::pair("max_query_len", request.maxQueryLen),
-                             std::pair("max_rows", request.maxRows)})
-    if (bound < 0)
-      return Error{std::string(name) + " of " + std::to_string(bound) +
-                   ", wanted at least 0"};
-  if (request.preferredOnly && request.prefer.empty())
-    return Error{"no lowering is preferred, so none can be the only one"};
-  if (!slot)
-    slot = &impl->table.insert(key, hash);
-  std::lock_guard<std::mutex> guard(slot->resolving);
-  if (const Plan *plan = slot->plan.load(std::memory_order_acquire))
+  auto resolve = [&](std::vector<Refused> &refused) -> Result<const Plan *> {
+    kind = ErrorKind::Argument;
+    for (auto [name, bound] : {std::pair("max_seq_len", request.maxSeqLen),
+                               std::pair("max_requests", request.maxRequests),
+                               std::pair("max_query_len", request.maxQueryLen),
+                               std::pair("max_rows", request.maxRows)})
+      if (bound < 0)
+        return Error{std::string(name) + " of " + std::to_string(bound) +
+                     ", wanted at least 0"};
+    if (request.preferredOnly && request.prefer.empty())
+      return Error{"no lowering is preferred, so none can be the only one"};
+    if (!slot)
+      slot = &impl->table.insert(key, hash);
+    std::lock_guard<std::mutex> guard(slot->resolving);
+    if (const Plan *plan = slot->plan.load(std::memory_order_acquire))
+      return plan;
+    return impl->resolve(bundle, device, slot->key.request, *slot, kind,
+                         refused);
+  };
+  std::vector<Refused> refused;
+  Result<const Plan *> plan = resolve(refused);
+  if (plan || !why)
     return plan;
-  return impl->resolve(bundle, device, slot->key.request, *slot, kind);
+  auto report = std::make_unique<PlanReport>();
+  report->entry = request.entry;
+  if (Result<const Entry *> entry = bundle->bundle.find(request.entry))
+    report->entry = (*entry)->name;
+  report->device = device->device->info().name;
+  report->arch = device->device->info().arch;
+  report->error = plan.message();
+  report->refused = std::move(refused);
+  report->maxSeqLen = request.maxSeqLen;
+  report->maxRequests = request.maxRequests;
+  report->maxQueryLen = request.maxQueryLen;
+  report->maxRows = request.maxRows;
+  *why = std::move(report);
+  return plan;
 }
 
 void Dispatcher::stop() { impl->stop(); }

@@ -49,15 +49,8 @@ std::string PlanReport::line() const {
   return text;
 }
 
-std::string PlanReport::text() const {
-  std::string text =
-      entry + " on " + device + " (" + arch + "): " + lowering +
-      "\n  code: from " + from + " in " + milliseconds(time) +
-      // Its name and version; the options are in the JSON.
-      (compiler.empty()
-           ? ""
-           : ", made by " + compiler.substr(0, compiler.find(" -"))) +
-      "\n  key: " + join(keys, " ") + "\n  bounds:";
+std::string PlanReport::bounds() const {
+  std::string text;
   const std::pair<const char *, int64_t> bounds[] = {
       {"max_seq_len", maxSeqLen},
       {"max_requests", maxRequests},
@@ -69,6 +62,20 @@ std::string PlanReport::text() const {
       text += std::string(between) + name + " " + std::to_string(value);
       between = ", ";
     }
+  return text;
+}
+
+std::string PlanReport::text() const {
+  if (lowering.empty())
+    return error + "\n";
+  std::string text =
+      entry + " on " + device + " (" + arch + "): " + lowering +
+      "\n  code: from " + from + " in " + milliseconds(time) +
+      // Its name and version; the options are in the JSON.
+      (compiler.empty()
+           ? ""
+           : ", made by " + compiler.substr(0, compiler.find(" -"))) +
+      "\n  key: " + join(keys, " ") + "\n  bounds:" + bounds();
   text += "\n  workspace: " + std::to_string(workspaceBytes) + " bytes\n";
   for (const Refused &each : refused)
     for (const std::string &reason : each.reasons)
@@ -88,6 +95,15 @@ std::string PlanReport::json() const {
     bounds["max_query_len"] = maxQueryLen;
   if (maxRows != 0)
     bounds["max_rows"] = maxRows;
+  if (lowering.empty())
+    return Json{{"entry", entry},
+                {"device", device},
+                {"arch", arch},
+                {"lowering", nullptr},
+                {"bounds", bounds},
+                {"error", error},
+                {"refused", std::move(others)}}
+        .dump(2, ' ', false, Json::error_handler_t::replace);
   return Json{{"entry", entry},
               {"device", device},
               {"arch", arch},

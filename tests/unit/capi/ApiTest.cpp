@@ -341,6 +341,9 @@ TEST_F(ApiTest, TakesStructuresOfOtherVersions) {
 }
 
 TEST_F(ApiTest, RefusesOptionsOutOfRange) {
+  // No plan was refused yet.
+  EXPECT_EQ(winnow_plan_explain_failure(WINNOW_TEXT, nullptr, 0, nullptr),
+            WINNOW_ERROR_NOT_FOUND);
   winnow_runtime *other = nullptr;
   winnow_runtime_options bad = options;
   bad.compile_mode = static_cast<winnow_compile_mode>(7);
@@ -368,6 +371,31 @@ TEST_F(ApiTest, RefusesOptionsOutOfRange) {
   EXPECT_THAT(winnow_last_error(),
               HasSubstr("not mfma: max_requests of 1000 asked, it was built "
                         "for at most 256"));
+  // The same at length, for programs too.
+  const std::string error = winnow_last_error();
+  size_t needed = 0;
+  ASSERT_EQ(winnow_plan_explain_failure(WINNOW_TEXT, nullptr, 0, &needed),
+            WINNOW_OK);
+  std::string text(needed, ' ');
+  ASSERT_EQ(winnow_plan_explain_failure(WINNOW_TEXT, text.data(), text.size(),
+                                        nullptr),
+            WINNOW_OK);
+  EXPECT_EQ(text, error + "\n" + '\0');
+  ASSERT_EQ(winnow_plan_explain_failure(WINNOW_JSON, nullptr, 0, &needed),
+            WINNOW_OK);
+  text.resize(needed);
+  ASSERT_EQ(winnow_plan_explain_failure(WINNOW_JSON, text.data(), text.size(),
+                                        nullptr),
+            WINNOW_OK);
+  text.pop_back();
+  const auto why = nlohmann::json::parse(text);
+  EXPECT_EQ(why["entry"], "m3_decode");
+  EXPECT_EQ(why["lowering"], nullptr);
+  EXPECT_EQ(why["bounds"]["max_requests"], 1000);
+  EXPECT_EQ(why["error"], error);
+  EXPECT_EQ(why["refused"][0]["lowering"], "mfma");
+  EXPECT_EQ(why["refused"][0]["reasons"][0],
+            "max_requests of 1000 asked, it was built for at most 256");
   EXPECT_STREQ(winnow_status_name(WINNOW_ERROR_CONTRACT),
                "WINNOW_ERROR_CONTRACT");
   EXPECT_STREQ(winnow_status_name(static_cast<winnow_status>(99)),

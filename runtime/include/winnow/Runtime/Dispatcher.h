@@ -63,10 +63,12 @@ public:
   /// The plan of the best lowering that can be had now. It lives as long as the
   /// dispatcher. A second request that says the same gets the same plan, or,
   /// in background mode, a better one once that is ready. A failure is tried
-  /// anew each time. With an error `kind` is set.
+  /// anew each time. With an error `kind` is set, and `why`, unless it is null,
+  /// gets a report with each lowering's reasons and the bounds asked for.
   Result<const Plan *> plan(const std::shared_ptr<const LoadedBundle> &bundle,
                             const std::shared_ptr<const OpenedDevice> &device,
-                            const PlanRequest &request, ErrorKind &kind);
+                            const PlanRequest &request, ErrorKind &kind,
+                            std::unique_ptr<PlanReport> *why = nullptr);
 
   /// Ends the background thread, waiting for a compile in progress; what is
   /// queued is dropped. Plans stay.

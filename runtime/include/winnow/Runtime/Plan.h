@@ -45,9 +45,10 @@ struct Refused {
   std::vector<std::string> reasons;
 };
 
-/// How a plan came to be.
+/// How a plan came to be, or why there is none: then `lowering` is empty,
+/// `error` says what was wrong, and what only a plan has is empty or 0.
 struct PlanReport {
-  std::string entry, device, arch, lowering;
+  std::string entry, device, arch, lowering, error;
   std::string from;              ///< "bundle", "disk cache", "compiler", ...
   std::string compiler;          ///< its identity; empty for prebuilt code
   std::vector<std::string> keys; ///< of the code objects
@@ -63,6 +64,9 @@ struct PlanReport {
   /// A few lines for people, and the same as JSON.
   std::string text() const;
   std::string json() const;
+
+private:
+  std::string bounds() const;
 };
 
 /// An entry computed on the host by the reference instead of by kernels.

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the figures of the benches into a page, as tables.
+
+    tables.py counts.json gpu.json --into docs/performance.md
+
+A page holds a line `<!-- tables: BENCH -->` for each bench and a line
+`<!-- end -->` below it; what stands between them is replaced.
+"""
+import argparse
+import json
+import re
+
+
+def number(value):
+    """Three digits that count, and no more zeros than it takes."""
+    if value is None:
+        return ""
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    if 0.99 < value < 1.1:  # ratios of bytes, whose limit is 1.02
+        return f"{value:.4g}"
+    text = f"{value:.3g}" if abs(value) >= 0.01 or value == 0 else f"{value:.1e}"
+    return text
+
+
+def tables(content):
+    about = content["about"]
+    lines = []
+    if about["bench"] == "gpu":
+        lines += [
+            f"{about['device']} ({about['arch']}), {about['date']}"
+            + (f", commit {about['commit']}" if about.get("commit") else "")
+            + ".",
+            "",
+            "Clocks (name, driver, SM, memory, most of SM, temperature, power, reasons to throttle): "
+            f"before `{about['clocks_before']}`, after `{about['clocks_after']}`.",
+            "",
+        ]
+    groups = {}
+    for figure in content["figures"]:
+        groups.setdefault(figure["group"], []).append(figure)
+    for group, figures in groups.items():
+        spread = any("p10" in figure for figure in figures)
+        head = ["", "theirs", "ours"] + (["p10 to p90"] if spread else [])
+        head += ["ours / theirs", "goal", ""]
+        lines += [f"**{group}**", "", "| " + " | ".join(head) + " |"]
+        lines += ["|" + " --- |" * len(head)]
+        for figure in figures:
+            row = [figure["name"], number(figure.get("anchor")), number(figure["ours"])]
+            if spread:
+                row.append(f"{number(figure['p10'])} to {number(figure['p90'])}" if "p10" in figure else "")
+            row.append(f"{figure['ratio']:.2f}" if "ratio" in figure else "")
+            goal = "at most " + number(figure["at_most"]) if "at_most" in figure else ""
+            goal = "at least " + number(figure["at_least"]) if "at_least" in figure else goal
+            row.append(goal)
+            row.append({True: "met", False: "**not met**", None: ""}[figure.get("met")])
+            lines.append("| " + " | ".join(row) + " |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", help="JSON of the benches")
+    parser.add_argument("--into", required=True, help="the page")
+    options = parser.parse_args()
+    with open(options.into, encoding="utf-8") as file:
+        page = file.read()
+    for path in options.files:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+        bench = content["about"]["bench"]
+        mark = re.compile(rf"(<!-- tables: {bench} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not mark.search(page):
+            raise SystemExit(f"{options.into} has no line '<!-- tables: {bench} -->' with an end")
+        page = mark.sub(lambda found: found[1] + "\n" + tables(content) + "\n" + found[2], page, count=1)
+    with open(options.into, "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+if __name__ == "__main__":
+    main()
