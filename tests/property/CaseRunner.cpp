@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CaseRunner.h"
 
-#include "Verify.h"
-
 #include <algorithm>
-#include <bit>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -92,90 +89,6 @@ std::optional<Failure> checkRefusal(const Shape &shape,
   return std::nullopt;
 }
 
-std::optional<Failure>
-wrong(const char *stage, const std::optional<reference::Comparison> &found) {
-  if (!found || found->ok())
-    return std::nullopt;
-  return Failure{stage, found->text()};
-}
-
-/// What a rank handed on, bit for bit what follows from the scores that it was
-/// given.
-reference::Comparison compareCandidates(const tool::Call &after) {
-  const tool::Indexer &indexer = *after.indexer;
-  const reference::Rows rows = after.rows();
-  const auto scores = after.workspace[indexer.scores].as<float, 3>();
-  const auto ids = after.arguments[indexer.candidateIds].as<int32_t, 3>();
-  const auto best = after.arguments[indexer.candidateScores].as<float, 3>();
-  const std::array<int64_t, 3> extents{indexer.heads, rows.rows(),
-                                       indexer.keep};
-  std::vector<int32_t> kept(indexer.heads * rows.rows() * indexer.keep);
-  std::vector<int32_t> wantedIds(kept.size());
-  std::vector<float> wantedBest(kept.size());
-  reference::Comparison comparison;
-  reference::Problem problem =
-      reference::topk(rows, scores, indexer.topk, {kept.data(), extents});
-  if (!problem)
-    problem = reference::storeCandidates(rows, scores, {kept.data(), extents},
-                                         {wantedIds.data(), extents},
-                                         {wantedBest.data(), extents});
-  if (problem)
-    comparison.add(
-        {"candidates", *problem, "scores that can be selected from"});
-  size_t i = 0;
-  for (int64_t h = 0; h < extents[0]; ++h)
-    for (int64_t n = 0; n < extents[1]; ++n)
-      for (int64_t k = 0; k < extents[2]; ++k, ++i) {
-        ++comparison.checked;
-        const auto got = std::bit_cast<uint32_t>(best(h, n, k));
-        const auto wanted = std::bit_cast<uint32_t>(wantedBest[i]);
-        if (ids(h, n, k) != wantedIds[i] || got != wanted)
-          comparison.add(
-              {fmt::format("candidate [{}, {}, {}]", h, n, k),
-               fmt::format("block {} with score {:#x}", ids(h, n, k), got),
-               fmt::format("block {} with score {:#x}", wantedIds[i], wanted)});
-      }
-  return comparison;
-}
-
-/// All that a verdict has; of given scores, what follows from them.
-std::optional<Failure> judge(const tool::Call &before, const tool::Call &after,
-                             bool scoresGiven) {
-  const tool::Indexer &indexer = *after.indexer;
-  Result<tool::Verdict> verdict = tool::verify(before, after);
-  if (!verdict)
-    return Failure{"reference", verdict.message()};
-  if (auto failure = wrong("untouched", verdict->untouched))
-    return failure;
-  if (auto failure = wrong("steps", verdict->steps))
-    return failure;
-  if (!indexer.selects())
-    return std::nullopt;
-  if (scoresGiven) {
-    if (after.workspace[indexer.scores].bytes !=
-        before.workspace[indexer.scores].bytes)
-      return Failure{"untouched", "scores were written to while selecting"};
-    if (indexer.selection >= 0) {
-      const std::vector<int32_t> kept = tool::plainSelection(after);
-      const reference::Rows rows = after.rows();
-      verdict->selection = reference::compareTopK(
-          rows, after.workspace[indexer.scores].as<float, 3>(), indexer.topk,
-          {kept.data(), {indexer.heads, rows.rows(), indexer.keep}});
-    }
-  } else if (auto failure = wrong("scores", verdict->scores)) {
-    return failure;
-  } else if (auto failure = wrong("candidates", verdict->candidates)) {
-    return failure;
-  }
-  if (scoresGiven && indexer.candidateIds >= 0)
-    verdict->candidates = compareCandidates(after);
-  if (auto failure = wrong("candidates", verdict->candidates))
-    return failure;
-  if (auto failure = wrong("selection", verdict->selection))
-    return failure;
-  return wrong("pages", verdict->pages);
-}
-
 } // namespace
 
 const Compiled &CaseRunner::compile(const Shape &shape) {
@@ -221,19 +134,13 @@ std::optional<Failure> CaseRunner::simulate(const Compiled &compiled,
                                             const Inputs &inputs) {
   const Kernels &kernels = *compiled.kernels;
   tool::Indexer indexer = kernels.indexer;
-  Result<tool::Call> made = makeCall(indexer, inputs);
+  Result<MadeCall> made = MadeCall::make(indexer, inputs);
   if (!made)
     return Failure{"inputs", made.message()};
-  tool::Call &before = *made;
-  const bool scoresGiven = inputs.scores != Scores::Computed &&
-                           indexer.scores >= 0 && indexer.steps.empty();
-  if (scoresGiven)
-    fillScores(before, inputs);
-  tool::Call after = deviceCall(before, inputs);
-  const tool::Call given = after;
+  tool::Call after = made->given;
 
   const sim::Checks checks = sim::Checks::all(sim::CheckAction::Stop);
-  if (scoresGiven) {
+  if (made->scoresGiven) {
     if (Status status = selectOnSim(after, kernels, checks); !status)
       return Failure{"simulator", status.message()};
   } else {
@@ -248,9 +155,9 @@ std::optional<Failure> CaseRunner::simulate(const Compiled &compiled,
     // What a grid may follow from: requests, rows, and what a step works on.
     std::vector<int64_t> sizes{
         static_cast<int64_t>(inputs.lengths.tokens.size()),
-        indexer.selects() ? before.rows().rows() : 0};
+        indexer.selects() ? made->before.rows().rows() : 0};
     for (const tool::StepCall &step : indexer.steps)
-      sizes.push_back(before.arguments[step.operands.front()].extent(0));
+      sizes.push_back(made->before.arguments[step.operands.front()].extent(0));
     const auto &known = compiled.grids.try_emplace(sizes, grids).first->second;
     if (known != grids)
       return Failure{"geometry",
@@ -258,18 +165,9 @@ std::optional<Failure> CaseRunner::simulate(const Compiled &compiled,
                                  "steps) were {} for other lengths",
                                  grids, sizes, known)};
   }
-  if (indexer.selects())
-    for (int argument : {indexer.lens, indexer.cuSeqlens})
-      if (argument >= 0) {
-        if (after.arguments[argument].bytes != given.arguments[argument].bytes)
-          return Failure{"untouched", "lengths or offsets were written to"};
-        // The reference knows no bound and no rows without a request; to it
-        // these mean the same.
-        after.arguments[argument] = before.arguments[argument];
-      }
   if (plant && plant->result)
     plant->result(after);
   if (plant && plant->reference)
     plant->reference(indexer);
-  return judge(before, after, scoresGiven);
+  return judge(*made, std::move(after));
 }

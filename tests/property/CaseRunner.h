@@ -4,6 +4,7 @@
 #ifndef WINNOW_TESTS_PROPERTY_CASERUNNER_H
 #define WINNOW_TESTS_PROPERTY_CASERUNNER_H
 
+#include "Judge.h"
 #include "Kernels.h"
 #include "RandomInputs.h"
 #include "Refusals.h"
@@ -15,12 +16,6 @@
 #include <string>
 
 namespace winnow::test {
-
-/// What is wrong with a run. Two failures of one stage are taken for the same.
-struct Failure {
-  std::string stage; ///< "compile", "simulator", "scores", "selection", ...
-  std::string text;
-};
 
 /// A fault put in on purpose, to see that it is found.
 struct Plant {

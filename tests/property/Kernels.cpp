@@ -7,9 +7,10 @@
 using namespace winnow;
 using namespace winnow::test;
 
-Result<runtime::Bundle> test::emitKernels(const Shape &shape) {
+Result<runtime::Bundle> test::emitKernels(const Shape &shape,
+                                          const std::string &arch) {
   return compileDescription(shape.describe(), "test.mlir",
-                            CompileOptions{"gfx950", shape.prefer});
+                            CompileOptions{arch, shape.prefer});
 }
 
 Result<std::shared_ptr<const Kernels>>

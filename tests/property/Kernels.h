@@ -24,7 +24,8 @@ struct Kernels {
 
 /// The description as HIP, with the shape's lowering preferred. The error is
 /// what refuses it.
-Result<runtime::Bundle> emitKernels(const Shape &shape);
+Result<runtime::Bundle> emitKernels(const Shape &shape,
+                                    const std::string &arch = "gfx950");
 
 /// Machine code of what emitKernels made. May be called from several threads.
 Result<std::shared_ptr<const Kernels>> compileKernels(runtime::Bundle bundle);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Verify.h"
 
-#include "Execute.h"
-
 #include <algorithm>
 #include <bit>
 
