@@ -141,9 +141,11 @@ public:
     return graph ? device.launchGraph(graph, stream) : enqueue();
   }
 
+  Status wait() { return device.synchronize(stream); }
+
   /// Waits. `call` is one with tensors of the same sizes.
   Status download(tool::Call &call) {
-    if (Status status = device.synchronize(stream); !status)
+    if (Status status = wait(); !status)
       return status;
     size_t i = 0;
     for (auto *tensors : {&call.arguments, &call.workspace})
@@ -296,7 +298,10 @@ std::optional<Failure> DeviceRunner::run(const MadeCall &made,
   for (size_t i = 0; i < copies.size(); ++i) {
     tool::Call result = made.given;
     tool::Call &to = i == 0 ? first : result;
-    if (Status status = copies[i]->download(to); !status)
+    // A copy of what nothing wrote would be such a read.
+    if (Status status =
+            options.bare ? copies[i]->wait() : copies[i]->download(to);
+        !status)
       return Failure{"device", status.message()};
     if (options.bare)
       continue;
