@@ -79,7 +79,10 @@ fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
   constexpr i32 tiles = kTiles<Score, Element>;
   constexpr i32 tokens = RaggedLayout<Score>::kTokens,
                 slots = RaggedLayout<Score>::kSlots;
-  typename RaggedLayout<Score>::Products products[2][Score::kQueryTiles];
+  // Where products are long under way, the maximum over a tile is taken while
+  // the next one is multiplied.
+  constexpr i32 late = kLateFold ? 1 : 0;
+  typename RaggedLayout<Score>::Products products[1 + late][Score::kQueryTiles];
   const auto fold = [&](i32 t) {
 #pragma unroll
     for (i32 q = 0; q < Score::kQueryTiles; ++q)
@@ -87,8 +90,8 @@ fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
       for (i32 s = 0; s < slots; ++s)
 #pragma unroll
         for (i32 i = 0; i < tokens; ++i)
-          best.tile[q][s] =
-              max_but_nan(best.tile[q][s], products[t % 2][q].at[s][i]);
+          best.tile[q][s] = max_but_nan(best.tile[q][s],
+                                        products[t % (1 + late)][q].at[s][i]);
   };
 #pragma unroll
   for (i32 t = 0; t < tiles; ++t) {
@@ -106,15 +109,16 @@ fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
             start.at[s][i] = float_of_bits(static_cast<i32>(bits) >> 31);
           }
       }
-      products[t % 2][q] =
+      products[t % (1 + late)][q] =
           RaggedLayout<Score>::multiply(keys, queries.tile[q], start);
     }
-    if (t > 0)
-      fold(t - 1);
+    if (t >= late)
+      fold(t - late);
     // The scheduler would rather wait for products than have more in flight.
     keep_order();
   }
-  fold(tiles - 1);
+  if (late > 0)
+    fold(tiles - 1);
 }
 
 /// The slice in `buffer`, masked only where some row of the wave does not see

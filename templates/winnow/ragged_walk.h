@@ -57,7 +57,8 @@ public:
                   "block sizes are 32, 64, 128 and 256 tokens");
     const i32 *table = index_table + task.request * index_table_stride;
     const i32 mine = block + lane_index() * Score::kShardWorld;
-    entries_ = lane_index() < left_ ? table[mine] : -1;
+    const i32 entry = lane_index() < left_ ? table[mine] : -1;
+    entries_ = entry;
     page = read_lane(entries_, 0);
     // What was loaded before, the queries, is here. Not knowing that of a load
     // that only some lanes made, the compiler would wait within the walk, and
@@ -100,7 +101,8 @@ public:
       request(page, slice + 1, buffer_);
     } else {
       ++step_;
-      next_page_ = left_ > 1 ? read_lane(entries_, step_ % kWaveLanes) : -1;
+      const i32 next = read_lane(entries_, step_ % kWaveLanes);
+      next_page_ = left_ > 1 ? next : -1;
       request(next_page_, 0, buffer_);
     }
     return buffer;

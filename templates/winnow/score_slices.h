@@ -10,18 +10,19 @@
 namespace winnow {
 
 inline constexpr i32 kTileTokens = kMatrixRows;
-/// Tokens whose keys are in flight at once.
-template <class Element>
-inline constexpr i32 kSliceTokens = kSliceBytes / kRowBytes<Element>;
+/// Tokens whose keys are in flight at once, or are copied at once.
+template <class Element, i32 Bytes = kSliceBytes>
+inline constexpr i32 kSliceTokens = Bytes / kRowBytes<Element>;
 
 /// How a block is cut into slices, and a slice into tiles.
-template <class Score, class Element>
-inline constexpr i32 kSlices = Score::kBlockSize <= kSliceTokens<Element>
-                                   ? 1
-                                   : Score::kBlockSize / kSliceTokens<Element>;
-template <class Score, class Element>
+template <class Score, class Element, i32 Bytes = kSliceBytes>
+inline constexpr i32 kSlices =
+    Score::kBlockSize <= kSliceTokens<Element, Bytes>
+        ? 1
+        : Score::kBlockSize / kSliceTokens<Element, Bytes>;
+template <class Score, class Element, i32 Bytes = kSliceBytes>
 inline constexpr i32 kTiles =
-    Score::kBlockSize / kSlices<Score, Element> / kTileTokens;
+    Score::kBlockSize / kSlices<Score, Element, Bytes> / kTileTokens;
 
 template <class Score> WINNOW_DEVICE constexpr bool is_sliced_block() {
   return Score::kBlockSize == 32 || Score::kBlockSize == 64 ||

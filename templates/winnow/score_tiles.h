@@ -17,13 +17,13 @@ template <class Score, class Element>
 using Queries = Operand<Element, QueryLayout<Score>::kLaneRows>;
 
 /// One lane's share of a slice's keys.
-template <class Score, class Element> struct KeyTiles {
-  Fragment<Element> tile[kTiles<Score, Element>];
+template <class Score, class Element, i32 Bytes = kSliceBytes> struct KeyTiles {
+  Fragment<Element> tile[kTiles<Score, Element, Bytes>];
 };
 
 /// One lane's dot products of a slice.
-template <class Score, class Element> struct Products {
-  typename QueryLayout<Score>::Products tile[kTiles<Score, Element>];
+template <class Score, class Element, i32 Bytes = kSliceBytes> struct Products {
+  typename QueryLayout<Score>::Products tile[kTiles<Score, Element, Bytes>];
 };
 
 /// One lane's best scores of a block so far, one for each of its queries.
@@ -85,24 +85,24 @@ WINNOW_DEVICE KeyTiles<Score, Element> load_key_tiles(const Element *keys,
   return loaded;
 }
 
-template <class Score, class Element>
-WINNOW_DEVICE Products<Score, Element>
-multiply_accumulate(const KeyTiles<Score, Element> &keys,
+template <class Score, class Element, i32 Bytes>
+WINNOW_DEVICE Products<Score, Element, Bytes>
+multiply_accumulate(const KeyTiles<Score, Element, Bytes> &keys,
                     const Queries<Score, Element> &queries) {
-  Products<Score, Element> products;
+  Products<Score, Element, Bytes> products;
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score, Element>; ++t)
+  for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t)
     products.tile[t] =
         QueryLayout<Score>::multiply(queries, operand_of(keys.tile[t]));
   return products;
 }
 
 /// Takes the tokens that a row does not see out of its maximum.
-template <class Score, class Element>
-WINNOW_DEVICE void mask(Products<Score, Element> &products,
+template <class Score, class Element, i32 Bytes>
+WINNOW_DEVICE void mask(Products<Score, Element, Bytes> &products,
                         const ScoreTask<Score> &task, i32 block, i32 slice) {
   const i32 first_token =
-      block * Score::kBlockSize + slice * kSliceTokens<Element>;
+      block * Score::kBlockSize + slice * kSliceTokens<Element, Bytes>;
 #pragma unroll
   for (i32 s = 0; s < QueryLayout<Score>::kSlots; ++s) {
 #pragma unroll
@@ -110,7 +110,7 @@ WINNOW_DEVICE void mask(Products<Score, Element> &products,
       const i32 left =
           task.visible[s] - (first_token + QueryLayout<Score>::token(i));
 #pragma unroll
-      for (i32 t = 0; t < kTiles<Score, Element>; ++t) {
+      for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t) {
         float &product = products.tile[t].at[s][i];
         product = t * kTileTokens < left ? product : kNoScore;
       }
@@ -131,13 +131,13 @@ template <class Score> WINNOW_DEVICE Best<Score> no_score() {
 }
 
 /// Takes a slice's products into the lane's maxima. A NaN product never wins.
-template <class Score, class Element>
-WINNOW_DEVICE void fold(const Products<Score, Element> &products,
+template <class Score, class Element, i32 Bytes>
+WINNOW_DEVICE void fold(const Products<Score, Element, Bytes> &products,
                         Best<Score> &best) {
 #pragma unroll
   for (i32 s = 0; s < QueryLayout<Score>::kSlots; ++s)
 #pragma unroll
-    for (i32 t = 0; t < kTiles<Score, Element>; ++t)
+    for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t)
 #pragma unroll
       for (i32 i = 0; i < QueryLayout<Score>::kTokens; ++i)
         best.slot[s] = max_but_nan(best.slot[s], products.tile[t].at[s][i]);

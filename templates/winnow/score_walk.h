@@ -39,8 +39,11 @@ template <class Score> struct ScoreTask {
   i32 block_count;
 };
 
+/// `first_column` is the wave's first column; a wave that stores no scores is
+/// one that another wave stores for.
 template <class Score>
-WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
+WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens, i32 first_column,
+                                          bool wave_stores) {
   static_assert(Score::kHeads >= 1 && kQueries<Score> <= kMatrixRows,
                 "index heads x query length are at most 16");
   static_assert(Score::kChunks >= 1 && Score::kWaves >= 1 &&
@@ -48,8 +51,7 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
                 "a workgroup has 1 to 16 waves");
   ScoreTask<Score> task;
   task.request = workgroup_y();
-  task.first_block =
-      block_of_column<Score>(workgroup_x() * Score::kWaves + wave_index());
+  task.first_block = block_of_column<Score>(first_column);
   const i32 length = load_uniform(seq_lens, task.request);
   task.reach =
       block_count<Score>(causal_length<Score>(length, Score::kQueryLen - 1));
@@ -60,11 +62,16 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
     task.visible[i] = causal_length<Score>(
         length, QueryLayout<Score>::query(i) / Score::kHeads);
   task.query = QueryLayout<Score>::own_query();
-  const bool stores =
-      QueryLayout<Score>::stores() && task.query < kQueries<Score>;
+  const bool stores = wave_stores && QueryLayout<Score>::stores() &&
+                      task.query < kQueries<Score>;
   const i32 visible = causal_length<Score>(length, task.query / Score::kHeads);
   task.block_count = stores ? block_count<Score>(visible) : 0;
   return task;
+}
+template <class Score>
+WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
+  return score_task<Score>(seq_lens,
+                           workgroup_x() * Score::kWaves + wave_index(), true);
 }
 
 /// The wave's blocks in turn. The lanes hold one of its next table entries
@@ -108,7 +115,8 @@ private:
   /// for memory.
   WINNOW_DEVICE void load_entries() {
     const i32 mine = block + lane_index() * kStep;
-    entries_ = mine < reach_ ? table_[mine] : -1;
+    const i32 entry = mine < reach_ ? table_[mine] : -1;
+    entries_ = entry;
     step_ = 0;
     page = read_lane(entries_, 0);
   }

@@ -2,7 +2,7 @@
 # One test of the device headers. MODE=headers compiles each of HEADERS on its
 # own; MODE=interface looks for what only an architecture header may hold;
 # MODE=shapes compiles SAMPLE once for each of SHAPES and reads what the
-# code objects say of themselves.
+# code objects say of themselves; MODE=cuda does that by nvcc, for sm_90.
 
 set(flags -x hip --offload-arch=gfx950 --offload-device-only --no-gpu-bundle-output
   -nogpuinc -nogpulib -std=c++17 -O3 -Wall -Wextra -Werror -I ${TEMPLATES})
@@ -90,6 +90,30 @@ if(MODE STREQUAL "shapes")
       message(FATAL_ERROR "${shape}: found ${CMAKE_MATCH_0}")
     endif()
     string(REGEX MATCHALL "\\.(name|vgpr_count|sgpr_count|group_segment_fixed_size): +[^\n]*" resources "${notes}")
+    message("${shape}: ${resources}")
+  endforeach()
+endif()
+
+if(MODE STREQUAL "cuda")
+  foreach(shape IN LISTS SHAPES)
+    string(REPLACE "," ";" constants "${shape}")
+    list(TRANSFORM constants PREPEND "-D")
+    execute_process(
+      COMMAND ${NVCC} -x cu -std=c++17 -arch=sm_90 -cubin -Werror all-warnings --resource-usage
+        -I ${TEMPLATES} -DMAX_BLOCKS=1024 -DSLOTS=4 ${constants} ${SAMPLE} -o ${WORK}/sample.cubin
+      RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    if(NOT result EQUAL 0)
+      message(FATAL_ERROR "${shape}: nvcc said (exit code ${result})\n${text}")
+    endif()
+    string(REGEX MATCHALL "[0-9]+ bytes spill [a-z]+" spills "${text}")
+    list(LENGTH spills count)
+    if(NOT count EQUAL 4)
+      message(FATAL_ERROR "${shape}: expected spills of two kernels to be stated, found ${spills}")
+    endif()
+    if(spills MATCHES "[1-9]")
+      message(FATAL_ERROR "${shape}: expected no spills, found ${spills}")
+    endif()
+    string(REGEX MATCHALL "Used [0-9]+ registers[^\n]*" resources "${text}")
     message("${shape}: ${resources}")
   endforeach()
 endif()

@@ -8,6 +8,9 @@
 #include "winnow/score_force.h"
 #include "winnow/score_store.h"
 #include "winnow/score_tiles.h"
+#ifdef SPLIT
+#include "winnow/score_stream.h"
+#endif
 #include "winnow/score_walk.h"
 #include "winnow/select_narrow.h"
 #include "winnow/select_rank.h"
@@ -90,6 +93,10 @@ struct Score {
   static constexpr int kShardWorld = SHARD_WORLD;
   static constexpr int kChunks = CHUNKS;
   static constexpr int kWaves = SCORE_WAVES;
+#ifdef SPLIT // of targets that have bulk copies
+  static constexpr int kSplit = SPLIT;
+  static constexpr int kStages = STAGES;
+#endif
 };
 
 struct Select {
@@ -114,6 +121,50 @@ struct Select {
 } // namespace
 
 using namespace winnow;
+
+#ifdef SPLIT
+
+WINNOW_KERNEL(kWaveLanes *Score::kWaves)
+m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
+                i64 index_table_stride, const i32 *seq_lens, float *score,
+                i64 score_head_stride) {
+  // stream_task: the request and the blocks of this wave, what each row sees.
+  const ScoreTask<Score> task =
+      stream_task<Score>(seq_lens, index_table, index_table_stride);
+  // load_query: the request's queries, held for the whole walk.
+  const Queries<Score, ELEMENT> query = load_query<Score>(q, task);
+  // walk_stream: the wave's blocks, whose keys are copied ahead of it.
+  WINNOW_SHARED StreamStorage<Score, ELEMENT> stream;
+  for (StreamWalk<Score, ELEMENT> at(task, index_table, index_table_stride,
+                                     keys, stream);
+       at.more(); at.next()) {
+    float block_score = kNoScore;
+    if (at.mapped()) {
+      Best<Score> best = no_score<Score>();
+      // walk_copies: this wave's slices of the block.
+      for (i32 slice = at.first_slice(); slice < kCopies<Score, ELEMENT>;
+           slice += Score::kSplit) {
+        // take_key_tiles: the keys of a slice, the next one on its way.
+        const auto tiles = at.take();
+        // multiply_accumulate: the queries times 16 tokens a tile.
+        auto products = multiply_accumulate<Score>(tiles, query);
+        // mask: only where some row does not see the whole block.
+        if (at.partial())
+          mask<Score>(products, task, at.block, slice);
+        // fold: the maximum over this lane's tokens.
+        fold<Score>(products, best);
+      }
+      // reduce: the maximum over the lanes of a query, and over its waves.
+      block_score = at.join(reduce<Score>(best));
+      // force: blocks that are always kept.
+      block_score = force<Score>(block_score, task, at.block);
+    }
+    // store_score: one entry for each row that sees the block.
+    store_score<Score>(score, score_head_stride, block_score, task, at.block);
+  }
+}
+
+#else
 
 WINNOW_KERNEL(kWaveLanes *Score::kWaves)
 m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
@@ -152,6 +203,8 @@ m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
     store_score<Score>(score, score_head_stride, block_score, task, at.block);
   }
 }
+
+#endif // SPLIT
 
 WINNOW_KERNEL(kWaveLanes *Select::kWaves)
 m3_decode_select(const float *score, i64 score_head_stride, const i32 *seq_lens,

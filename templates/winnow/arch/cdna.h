@@ -194,6 +194,9 @@ WINNOW_DEVICE void keep_order() { __builtin_amdgcn_sched_barrier(0); }
 /// CDNA4 ISA, SOPP).
 WINNOW_DEVICE void wait_for_loads() { __builtin_amdgcn_s_waitcnt(0x0f70); }
 
+/// A product is ready several instructions after it was asked for.
+inline constexpr bool kLateFold = true;
+
 /// The larger of two numbers of which neither is NaN. v_med3_f32 with +inf as
 /// the third operand takes one instruction; before maxnum the compiler would
 /// quiet signalling NaNs, because it cannot see that a swizzled register holds

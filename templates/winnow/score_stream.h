@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The pages of a request through local memory, for targets with bulk copies:
+// each wave has slices of keys copied ahead of the one that it multiplies.
+// Registers then hold one slice, whatever is in flight, and the loads cost a
+// wave one instruction a slice.
+// Grid: (kChunks, requests), one request a workgroup. kSplit waves share a
+// block, so that few requests are work for all of the device; team w / kSplit
+// of chunk x takes the logical blocks x * kWaves / kSplit + w / kSplit, then
+// every kChunks * kWaves / kSplit-th.
+//
+// A shape states what score_tiles.h needs, and:
+//   kSplit    waves that share a block: a power of two, at most its slices
+//   kStages   slices that a wave has in flight
+#pragma once
+
+#include "winnow/score_tiles.h"
+
+namespace winnow {
+
+/// The slices of a block, each of which is one copy.
+template <class Score, class Element>
+inline constexpr i32 kCopies = kSlices<Score, Element, kCopyBytes>;
+
+/// The local memory of the walk. A stage is filled while nobody reads it.
+template <class Score, class Element> struct StreamStorage {
+  static constexpr i32 kParts = kTiles<Score, Element, kCopyBytes> *
+                                kTileTokens * kRowBytes<Element> / kPieceBytes;
+  alignas(128) Part part[Score::kWaves][Score::kStages][kParts];
+  BulkCopy copy[Score::kWaves][Score::kStages];
+  /// Maxima of the waves that share a block, of this block and the one before.
+  float best[2][Score::kWaves][kMatrixRows];
+};
+
+template <class Score>
+inline constexpr i32 kTeams = Score::kWaves / Score::kSplit;
+
+/// What score_task() says, of waves that share blocks. The entries of the
+/// block table are asked for at once, though which of them count is not known
+/// yet; every row of the table has kMaxBlocks of them.
+template <class Score>
+WINNOW_DEVICE ScoreTask<Score> stream_task(const i32 *seq_lens,
+                                           const i32 *index_table,
+                                           i64 index_table_stride) {
+  static_assert(Score::kSplit >= 1 && Score::kWaves % Score::kSplit == 0,
+                "all waves share blocks with as many others");
+  const i32 first =
+      workgroup_x() * kTeams<Score> + wave_index() / Score::kSplit;
+  const i32 ahead = block_of_column<Score>(
+      first + lane_index() * Score::kChunks * kTeams<Score>);
+  prefetch(index_table + workgroup_y() * index_table_stride +
+           min(ahead, Score::kMaxBlocks - 1));
+  return score_task<Score>(seq_lens, first, wave_index() % Score::kSplit == 0);
+}
+
+/// The blocks of a wave in turn. The lanes hold one of the next table entries
+/// each: those of the block that is asked for next, and on. Entries past the
+/// request's reach are never read.
+template <class Score, class Element> class StreamWalk {
+public:
+  WINNOW_DEVICE StreamWalk(const ScoreTask<Score> &task, const i32 *index_table,
+                           i64 index_table_stride, const Element *keys,
+                           StreamStorage<Score, Element> &storage)
+      : block(task.first_block),
+        table_(index_table + task.request * index_table_stride),
+        keys_(reinterpret_cast<const u8 *>(keys)), storage_(storage),
+        reach_(task.reach), full_blocks_(task.full_blocks),
+        asked_block_(task.first_block), asked_slice_(first_slice()) {
+    static_assert(is_sliced_block<Score>(),
+                  "block sizes are 32, 64, 128 and 256 tokens");
+    static_assert(Score::kSplit <= kCopies<Score, Element>,
+                  "each wave of a block has a slice of it");
+    static_assert(Score::kStages >= 1, "a wave has a slice in flight");
+    load_entries();
+    mapped_ = ahead_;
+    if (lane_index() == 0)
+      for (i32 stage = 0; stage < Score::kStages; ++stage)
+        storage_.copy[wave_index()][stage].prepare();
+    wave_barrier();
+    for (i32 stage = 0; stage < Score::kStages; ++stage)
+      ask(stage);
+  }
+
+  WINNOW_DEVICE bool more() const { return block < reach_; }
+
+  WINNOW_DEVICE void next() {
+    block += kStep;
+    mapped_ >>= 1;
+    if (kRefills && ++step_ % kWaveLanes == 0)
+      mapped_ = ahead_;
+  }
+
+  /// Whether the block is in memory; a negative entry says that it is not.
+  WINNOW_DEVICE bool mapped() const { return mapped_ & 1; }
+
+  /// Whether some row does not see all of the block's tokens.
+  WINNOW_DEVICE bool partial() const { return block >= full_blocks_; }
+
+  /// The wave's slices of a block are this one and every kSplit-th after it.
+  WINNOW_DEVICE static i32 first_slice() {
+    return wave_index() % Score::kSplit;
+  }
+
+  /// The wave's next slice. Its place is filled again while it is multiplied.
+  WINNOW_DEVICE KeyTiles<Score, Element, kCopyBytes> take() {
+    constexpr i32 row_parts = kRowBytes<Element> / kPieceBytes;
+    const i32 stage = Score::kStages == 1 ? 0 : taken_ % Score::kStages;
+    storage_.copy[wave_index()][stage].wait(taken_ / Score::kStages);
+    ++taken_;
+    const Part *parts = storage_.part[wave_index()][stage];
+    KeyTiles<Score, Element, kCopyBytes> tiles;
+#pragma unroll
+    for (i32 t = 0; t < kTiles<Score, Element, kCopyBytes>; ++t)
+#pragma unroll
+      for (i32 j = 0; j < kLaneRows; ++j)
+#pragma unroll
+        for (i32 p = 0; p < kParts<Element>; ++p) {
+          const i32 row = t * kTileTokens + lane_row(j);
+          tiles.tile[t].part[j][p] =
+              parts[row * row_parts +
+                    (p * kPartBytes + lane_row_offset()) / kPieceBytes];
+        }
+    wave_barrier();
+    ask(stage);
+    return tiles;
+  }
+
+  /// The maximum over the waves that share the block, for the first of them.
+  /// All have to come here for every block.
+  WINNOW_DEVICE float join(float best) {
+    if constexpr (Score::kSplit == 1)
+      return best;
+    const i32 wave = wave_index(), query = QueryLayout<Score>::own_query();
+    // Two sets are enough: nobody writes to one again before the barrier that
+    // all come to when they have read it.
+    float (&joined)[Score::kWaves][kMatrixRows] = storage_.best[joined_];
+    joined_ ^= 1;
+    if (QueryLayout<Score>::stores())
+      joined[wave][query] = best;
+    team_barrier<Score::kSplit>(kTeams<Score> == 1 ? 0 : wave / Score::kSplit);
+    if (wave % Score::kSplit == 0)
+#pragma unroll
+      for (i32 i = 1; i < Score::kSplit; ++i)
+        best = max_of_numbers(best, joined[wave + i][query]);
+    return best;
+  }
+
+  i32 block; ///< the logical block
+
+private:
+  static constexpr i32 kStep =
+      Score::kChunks * kTeams<Score> * Score::kShardWorld;
+  static constexpr bool kRefills = Score::kMaxBlocks > kStep *kWaveLanes;
+
+  WINNOW_DEVICE void load_entries() {
+    const i32 mine = asked_block_ + lane_index() * kStep;
+    const i32 entry = mine < reach_ ? table_[mine] : -1;
+    entries_ = entry;
+    ahead_ = ballot(entry >= 0);
+  }
+
+  /// Asks for the next slice of a block that is in memory, if there is one.
+  WINNOW_DEVICE void ask(i32 stage) {
+    constexpr i32 slice_bytes =
+        StreamStorage<Score, Element>::kParts * kPieceBytes;
+    while (asked_block_ < reach_) {
+      const i32 page = read_lane(entries_, asked_step_ % kWaveLanes);
+      const i32 slice = asked_slice_;
+      asked_slice_ += Score::kSplit;
+      if (asked_slice_ >= kCopies<Score, Element>) {
+        asked_slice_ = first_slice();
+        asked_block_ += kStep;
+        if (++asked_step_ % kWaveLanes == 0 && kRefills)
+          load_entries();
+      }
+      if (page < 0)
+        continue;
+      // 64 bits: a large cache has more than 2^31 bytes.
+      if (lane_index() == 0)
+        storage_.copy[wave_index()][stage].ask(
+            storage_.part[wave_index()][stage],
+            keys_ + i64(page) * (Score::kBlockSize * kRowBytes<Element>)+slice *
+                        slice_bytes,
+            slice_bytes);
+      return;
+    }
+  }
+
+  const i32 *table_;
+  const u8 *keys_;
+  StreamStorage<Score, Element> &storage_;
+  i32 reach_;
+  i32 full_blocks_;
+  i32 step_ = 0;
+  i32 taken_ = 0;
+  i32 joined_ = 0;
+  u32 mapped_; ///< a bit for each block from this one on
+  // Of what is asked for next.
+  i32 asked_block_;
+  i32 asked_slice_;
+  i32 asked_step_ = 0;
+  u32 entries_;
+  LaneMask ahead_; ///< which of the entries name a page
+};
+
+} // namespace winnow
