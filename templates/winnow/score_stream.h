@@ -71,7 +71,7 @@ public:
                   "each wave of a block has a slice of it");
     static_assert(Score::kStages >= 1, "a wave has a slice in flight");
     load_entries();
-    mapped_ = ahead_;
+    mapped_ = entries_mapped_;
     if (lane_index() == 0)
       for (i32 stage = 0; stage < Score::kStages; ++stage)
         storage_.copy[wave_index()][stage].prepare();
@@ -85,8 +85,12 @@ public:
   WINNOW_DEVICE void next() {
     block += kStep;
     mapped_ >>= 1;
-    if (kRefills && ++step_ % kWaveLanes == 0)
-      mapped_ = ahead_;
+    if (kRefills && ++step_ == kWaveLanes) {
+      step_ = 0;
+      // Past many blocks that are not in memory the copies are further ahead.
+      mapped_ = entries_block_ == block ? entries_mapped_
+                                        : ballot(entry_from(block) >= 0);
+    }
   }
 
   /// Whether the block is in memory; a negative entry says that it is not.
@@ -151,11 +155,19 @@ private:
       Score::kChunks * kTeams<Score> * Score::kShardWorld;
   static constexpr bool kRefills = Score::kMaxBlocks > kStep *kWaveLanes;
 
+  /// This lane's of the entries from a block of the wave on; negative past the
+  /// request's reach.
+  WINNOW_DEVICE i32 entry_from(i32 first) const {
+    const i32 mine = first + lane_index() * kStep;
+    return mine < reach_ ? table_[mine] : -1;
+  }
+
   WINNOW_DEVICE void load_entries() {
-    const i32 mine = asked_block_ + lane_index() * kStep;
-    const i32 entry = mine < reach_ ? table_[mine] : -1;
+    const i32 entry = entry_from(asked_block_);
     entries_ = entry;
-    ahead_ = ballot(entry >= 0);
+    entries_block_ = asked_block_;
+    entries_mapped_ = ballot(entry >= 0);
+    asked_step_ = 0;
   }
 
   /// Asks for the next slice of a block that is in memory, if there is one.
@@ -163,13 +175,13 @@ private:
     constexpr i32 slice_bytes =
         StreamStorage<Score, Element>::kParts * kPieceBytes;
     while (asked_block_ < reach_) {
-      const i32 page = read_lane(entries_, asked_step_ % kWaveLanes);
+      const i32 page = read_lane(entries_, asked_step_);
       const i32 slice = asked_slice_;
       asked_slice_ += Score::kSplit;
       if (asked_slice_ >= kCopies<Score, Element>) {
         asked_slice_ = first_slice();
         asked_block_ += kStep;
-        if (++asked_step_ % kWaveLanes == 0 && kRefills)
+        if (++asked_step_ == kWaveLanes && kRefills)
           load_entries();
       }
       if (page < 0)
@@ -193,13 +205,14 @@ private:
   i32 step_ = 0;
   i32 taken_ = 0;
   i32 joined_ = 0;
-  u32 mapped_; ///< a bit for each block from this one on
-  // Of what is asked for next.
+  LaneMask mapped_; ///< a bit for each block from this one on
+  // What is asked for next, and the entries that its own is one of.
   i32 asked_block_;
   i32 asked_slice_;
-  i32 asked_step_ = 0;
+  i32 asked_step_;
   u32 entries_;
-  LaneMask ahead_; ///< which of the entries name a page
+  i32 entries_block_;
+  LaneMask entries_mapped_;
 };
 
 } // namespace winnow
