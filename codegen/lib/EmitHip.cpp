@@ -104,7 +104,8 @@ private:
   LogicalResult emitStage(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<WalkPagesOp, IfMappedOp, WalkSlicesOp, WalkSharedOp,
-              ShareSlicesOp>([&](auto stage) { return emitRegion(stage); })
+              ShareSlicesOp, WalkRowsOp>(
+            [&](auto stage) { return emitRegion(stage); })
         .Case<ScoreTaskOp, LoadQueryOp, LoadKeyTilesOp, MultiplyAccumulateOp,
               MaskOp, FoldOp, ReduceOp, ForceOp, StoreScoreOp, StageYieldOp,
               SelectRowOp, LoadScoreRowOp, NarrowOp, RankOp, StoreRankingOp,
@@ -116,10 +117,11 @@ private:
               SelectRaggedRowOp, GenericRaggedTaskOp, GenericSelectRaggedRowOp,
               StoreCandidatesStageOp, LoadCandidatesOp,
               GenericStoreCandidatesOp, GenericRankCandidatesOp,
-              GenericFindMergedCutOp, GenericSortMergedOp>([&](auto stage) {
-          emitCall(stage);
-          return success();
-        })
+              GenericFindMergedCutOp, GenericSortMergedOp, CountArrivalsOp>(
+            [&](auto stage) {
+              emitCall(stage);
+              return success();
+            })
         .Default([](Operation *other) {
           return other->emitOpError("is a stage without a leaf function");
         });
@@ -197,6 +199,37 @@ private:
       return failure();
     line("}}");
     return success();
+  }
+
+  LogicalResult emitRegion(WalkRowsOp op) {
+    comment("winnow/row_walk.h", "walk_rows",
+            "the request's rows and heads, and what each row sees.");
+    BlockArgument row = op.getBodyRegion().getArgument(0);
+    const bool isGeneric = isa<GenericRowType>(row.getType());
+    headers.insert(isGeneric ? "winnow/generic/select_row.h"
+                             : "winnow/select_row.h");
+    StringRef space = isGeneric ? "generic::" : "";
+    variables[row] = "row";
+    line("for (RowWalk<{}> rows({}.request); rows.more(); rows.next()) {{",
+         shape, (*this)[op.getTask()]);
+    line("  const {0}SelectRow row =", space.str());
+    line("      {}select_row<{}>({}, rows.row, rows.head);", space.str(), shape,
+         pointer(op.getSeqLens()));
+    done = "continue";
+    if (failed(emitBlock(*op.getBody())))
+      return failure();
+    line("}}");
+    return success();
+  }
+
+  void emitCall(CountArrivalsOp op) {
+    comment("winnow/arrivals.h", "count_arrivals",
+            "only the request's last workgroup goes on.");
+    line("WINNOW_SHARED ArrivalStorage arrival;");
+    line("if (!is_last_arrival<{}>({}, {}.request, arrival))", shape,
+         pointer(op.getArrivals()), (*this)[op.getTask()]);
+    line("  return;");
+    selecting = "select_storage";
   }
 
   /// What a region yields is in the region's variable already.
@@ -355,11 +388,11 @@ private:
     comment("winnow/select_narrow.h", "narrow",
             "at most 64 candidates, one a lane of the first wave.");
     variables[op.getCandidates()] = "candidate";
-    line("WINNOW_SHARED NarrowStorage<{}> storage;", shape);
-    line("const Candidate candidate = narrow<{}>({}, {}, storage);", shape,
-         (*this)[op.getKeys()], (*this)[op.getRow()]);
+    line("WINNOW_SHARED NarrowStorage<{}> {};", shape, selecting);
+    line("const Candidate candidate = narrow<{}>({}, {}, {});", shape,
+         (*this)[op.getKeys()], (*this)[op.getRow()], selecting);
     line("if (wave_index() != 0)");
-    line("  return;");
+    line("  {};", done);
   }
 
   void emitCall(RankOp op) {
@@ -552,19 +585,19 @@ private:
     comment("winnow/generic/find_cut.h", "generic_find_cut",
             "the least that is kept, by radix select.");
     variables[op.getCut()] = "cut";
-    line("WINNOW_SHARED generic::SelectStorage<{}> storage;", shape);
-    line("const u64 cut = generic::find_cut<{}>({}, {}, {}, storage);", shape,
+    line("WINNOW_SHARED generic::SelectStorage<{}> {};", shape, selecting);
+    line("const u64 cut = generic::find_cut<{}>({}, {}, {}, {});", shape,
          pointer(op.getScores()), stride(op.getScores(), 0),
-         (*this)[op.getRow()]);
+         (*this)[op.getRow()], selecting);
   }
 
   void emitCall(GenericSortKeptOp op) {
     comment("winnow/generic/sort_kept.h", "generic_sort_kept",
             "the kept blocks in their final order.");
-    variables[op.getRanking()] = "storage";
-    line("generic::sort_kept<{}>({}, {}, {}, {}, storage);", shape,
+    variables[op.getRanking()] = selecting;
+    line("generic::sort_kept<{}>({}, {}, {}, {}, {});", shape,
          pointer(op.getScores()), stride(op.getScores(), 0),
-         (*this)[op.getCut()], (*this)[op.getRow()]);
+         (*this)[op.getCut()], (*this)[op.getRow()], selecting);
   }
 
   void emitCall(GenericStoreSelectionOp op) {
@@ -593,6 +626,9 @@ private:
   unsigned depth = 0;
   std::string element; // of the queries and keys
   std::string page;    // the variable of the page walk around the slices
+  // How waves without a part in the rest of a selection leave it, and the local
+  // memory that it is made in: scoring may have some of that name before it.
+  std::string done = "return", selecting = "storage";
   llvm::DenseMap<Value, std::string> variables;
   llvm::DenseMap<unsigned, std::string> pointers;
   llvm::DenseMap<std::pair<unsigned, unsigned>, std::string> strides, extents;
@@ -612,7 +648,18 @@ std::string emitShape(KernelOp kernel) {
                     flag ? (value.getValue().isZero() ? "false" : "true")
                          : std::to_string(value.getInt()));
   }
-  return text + "};\n";
+  text += "};\n";
+  if (isJoined(kernel))
+    text += fmt::format("using Score = {0};\nusing Select = {0};\n",
+                        kernel.getShapeName().str());
+  return text;
+}
+
+/// The names that contracts know the constants of a kernel by.
+std::vector<std::string> structsOf(KernelOp kernel) {
+  if (isJoined(kernel)) // its struct has the names of both, too
+    return {"Score", "Select"};
+  return {kernel.getShapeName().str()};
 }
 
 /// The structs of the entry's kernels that facts have constants in.
@@ -620,7 +667,7 @@ std::vector<std::string> deviceStructsOf(func::FuncOp entry) {
   std::vector<std::string> structs;
   for (const std::string &name : contract::deviceStructs())
     if (llvm::any_of(kernelsOf(entry), [&](KernelOp kernel) {
-          return kernel.getShapeName() == name;
+          return llvm::is_contained(structsOf(kernel), name);
         }))
       structs.push_back(name);
   return structs;
@@ -646,7 +693,7 @@ std::string emitAssertions(func::FuncOp entry) {
   // A lowering's limits are about its own kernels.
   for (KernelOp kernel : kernelsOf(entry))
     keep(loweringContract(entry).about(operationsOf(kernel)),
-         {kernel.getShapeName().str()});
+         structsOf(kernel));
   for (const std::string &assertion : kept)
     if (seen.insert(StringRef(assertion).split('\n').first))
       text += assertion + "\n";

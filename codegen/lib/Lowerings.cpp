@@ -24,7 +24,14 @@ std::string winnow::loweringNames() {
                     ", ");
 }
 
+bool winnow::isJoined(KernelOp kernel) {
+  return kernel.getShapeName() == kJoinedShape;
+}
+
 std::vector<std::string> winnow::operationsOf(KernelOp kernel) {
+  if (isJoined(kernel))
+    return {"block_score", "topk", "store_selection", "remap_pages",
+            "store_candidates"};
   if (kernel.getShapeName() == "Score")
     return {"block_score"};
   if (kernel.getShapeName() == "Select")
@@ -67,7 +74,7 @@ std::string winnow::loweringOf(func::FuncOp entry) {
   llvm::SetVector<const Lowering *> all;
   for (KernelOp kernel : kernelsOf(entry))
     if (kernel.getShapeName() == "Score" || kernel.getShapeName() == "Select" ||
-        kernel.getShapeName() == "Merge")
+        kernel.getShapeName() == "Merge" || isJoined(kernel))
       all.insert(&::loweringOf(kernel));
   if (all.empty())
     all.insert_range(loweringsOf(entry));

@@ -16,6 +16,7 @@ void winnow::buildPlanPipeline(OpPassManager &manager,
   manager.addPass(createSchedule(ScheduleOptions{options.arch, options.schedule,
                                                  options.scheduleFrom,
                                                  options.ignoreOwnSchedule}));
+  manager.addPass(createFuse());
 }
 
 void winnow::buildPlanPipeline(OpPassManager &manager, llvm::StringRef arch) {
@@ -28,6 +29,7 @@ void winnow::registerCodegenPasses() {
   registerVerifyContract();
   registerSelectLowering();
   registerSchedule();
+  registerFuse();
   PassPipelineRegistration<>(
       "winnow-plan", "from descriptions to kernel plans for gfx950",
       [](OpPassManager &manager) { buildPlanPipeline(manager, "gfx950"); });

@@ -103,7 +103,14 @@ static LogicalResult resolveKernel(Description &description,
   const ScheduleRequest &request = description.schedule.request;
   schedule = chooseSchedule(problem, [&](const ScheduleParameter &parameter) {
     const ScheduleOverride *fixed = request.find(parameter);
-    return fixed ? std::optional<int64_t>(fixed->value) : std::nullopt;
+    if (fixed)
+      return std::optional<int64_t>(fixed->value);
+    // In one launch the workgroup that scores selects.
+    bool joins = problem.kind == Kind::Select &&
+                 description.schedule.launches == 1 &&
+                 parameter.value == &KernelSchedule::waves;
+    return joins ? std::optional<int64_t>(description.schedule.score.waves)
+                 : std::nullopt;
   });
   std::optional<std::string> conflict = findConflict(problem, schedule);
   if (!conflict)
@@ -136,13 +143,10 @@ LogicalResult winnow::resolveSchedule(Description &description,
     }
   // An option may be meant for another entry of the module.
   schedule.request.add(option);
-  schedule.launches = schedule.request.launches.value_or(kMaxLaunches);
-  if (schedule.launches != kMaxLaunches)
-    return description.entry.emitOpError("cannot have 'launches' = ")
-           << schedule.launches << ", needed " << kMaxLaunches
-           << " (its kernels cannot be joined)";
   if (description.score &&
       failed(resolveKernel(description, schedule.scoreProblem, schedule.score)))
+    return failure();
+  if (failed(decideLaunches(description)))
     return failure();
   return resolveKernel(description, schedule.selectProblem, schedule.select);
 }

@@ -173,8 +173,10 @@ public:
     const EntrySchedule &schedule = description.schedule;
     attachSchedule(selectKernel, schedule.selectProblem, schedule.select,
                    schedule.request);
-    LaunchOp::create(builder, loc, selectKernel.getSymName(), sizes,
-                     selectArguments);
+    auto launch = LaunchOp::create(builder, loc, selectKernel.getSymName(),
+                                   sizes, selectArguments);
+    if (schedule.launches == 1)
+      launch->setAttr(kJoinAttr, builder.getUnitAttr());
 
     description.entry->setAttr(
         kFactsAttr, factsToAttribute(builder.getContext(), description.facts));

@@ -102,6 +102,10 @@ LogicalResult resolveSchedule(Description &description,
 LogicalResult checkOptionApplies(ModuleOp module, const ScheduleRequest &option,
                                  MutableArrayRef<Description> descriptions);
 
+/// Chooses between one launch and two, once the scoring has its schedule and
+/// before the selection has. An error if what is fixed cannot be.
+LogicalResult decideLaunches(Description &description);
+
 /// Writes on a kernel what it got, and where from if not from the model.
 void attachSchedule(KernelOp kernel, const KernelProblem &problem,
                     const KernelSchedule &schedule,

@@ -390,8 +390,11 @@ typedef struct winnow_launch_options {
   const winnow_tensor *tensors;
   size_t tensor_count; /* every argument of the plan, once */
   size_t tensor_size;  /* sizeof(winnow_tensor) */
-  /* The device's memory, 256-byte aligned, unused by anything else until the
-   * launch is done. */
+  /* The device's memory, 256-byte aligned, unused by anything else, other
+   * launches of the plan included, until the launch is done. What it holds
+   * before does not matter, so it needs no preparation and may serve anything
+   * else between launches. (After a launch that the device gave up halfway,
+   * overwrite it or take other memory: it may hold half a count.) */
   void *workspace;
   size_t workspace_bytes; /* winnow_plan_info.workspace_bytes always suffices */
 } winnow_launch_options;

@@ -33,16 +33,22 @@ using Candidate = u64;
 template <class Select>
 inline constexpr i32 kThreads = Select::kWaves * kWaveLanes;
 
+/// Of uniform rows; `row_number` and `head` are the same in all lanes.
 template <class Select>
-WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
+WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 row_number,
+                                   i32 head) {
   SelectRow row;
-  row.row = workgroup_x();
-  row.head = workgroup_y();
+  row.row = row_number;
+  row.head = head;
   row.request = row.row / Select::kQueryLen;
   const i32 length = load_uniform(seq_lens, row.request);
   row.visible = causal_length<Select>(length, row.row % Select::kQueryLen);
   row.block_count = block_count<Select>(row.visible);
   return row;
+}
+template <class Select>
+WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
+  return select_row<Select>(seq_lens, workgroup_x(), workgroup_y());
 }
 
 /// An unsigned integer that orders as the scores do: -0.0 below +0.0, and NaN

@@ -32,8 +32,10 @@ std::shared_ptr<const Kernels> test::compile(const Shape &shape) {
 }
 
 void test::expectRight(const Shape &shape, const tool::Lengths &lengths,
-                       uint64_t seed, const Prepare &prepare) {
-  SCOPED_TRACE(shape.text() + ", seed " + std::to_string(seed));
+                       uint64_t seed, const Prepare &prepare,
+                       uint64_t shuffle) {
+  SCOPED_TRACE(shape.text() + ", seed " + std::to_string(seed) +
+               (shuffle ? ", shuffle " + std::to_string(shuffle) : ""));
   std::shared_ptr<const Kernels> kernels = compile(shape);
   if (!kernels)
     return;
@@ -44,6 +46,7 @@ void test::expectRight(const Shape &shape, const tool::Lengths &lengths,
   const tool::Call before = *call;
   tool::SimRun run;
   run.checks = sim::Checks::all(sim::CheckAction::Stop);
+  run.shuffle = shuffle;
   auto records = tool::runOnSim(*call, kernels->codes, run);
   ASSERT_TRUE(records) << records.message();
   Result<tool::Verdict> verdict = tool::verify(before, *call);
@@ -81,7 +84,8 @@ void test::expectSameGeometry(const Shape &shape,
     grids.emplace_back();
     for (const runtime::ResolvedLaunch &launch : *launches)
       grids.back().push_back(launch.grid);
-    EXPECT_EQ(grids.back().size(), 2u);
+    EXPECT_EQ(grids.back().size(),
+              shape.launches ? static_cast<size_t>(shape.launches) : 2u);
     EXPECT_EQ(grids.back(), grids.front());
   }
 }

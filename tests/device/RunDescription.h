@@ -25,11 +25,14 @@ using Prepare = std::function<void(tool::Call &)>;
 /// Runs both kernels on random inputs of these lengths and holds scores,
 /// selection, page table and everything around them against the reference.
 /// Every difference is a test failure that names the shape and the seed.
+/// `shuffle` as in sim::LaunchOptions.
 void expectRight(const Shape &shape, const tool::Lengths &lengths,
-                 uint64_t seed = 1, const Prepare &prepare = {});
+                 uint64_t seed = 1, const Prepare &prepare = {},
+                 uint64_t shuffle = 0);
 
-/// Runs calls of as many requests and rows, and expects two launches whose
-/// grids are the same whatever the lengths.
+/// Runs calls of as many requests and rows, and expects as many launches as the
+/// shape asks for, by default two, whose grids are the same whatever the
+/// lengths.
 void expectSameGeometry(const Shape &shape,
                         const std::vector<tool::Lengths> &calls);
 

@@ -156,6 +156,9 @@ std::string attributes(const Shape &shape) {
   text += "}";
   if (!shape.contract.empty())
     text += fmt::format(", winnow.contract = \"{}\"", shape.contract);
+  if (shape.launches)
+    text +=
+        fmt::format(", winnow.schedule = {{launches = {}}}", shape.launches);
   if (!shape.attention || !shape.selects)
     return text;
   if (!shape.remaps)
@@ -243,5 +246,6 @@ std::string Shape::text() const {
   add("selects", selects, m3.selects);
   addWord("score lowering", scoreLowering, m3.scoreLowering);
   addWord("select lowering", selectLowering, m3.selectLowering);
+  add("launches", launches, m3.launches);
   return text.empty() ? "MiniMax-M3 decode" : text;
 }

@@ -55,6 +55,8 @@ struct Shape {
   /// The lowering that the description asks for; empty: none.
   std::string scoreLowering, selectLowering;
 
+  int64_t launches = 0; ///< that the description asks for; 0: it does not
+
   /// The lowering that is tried first; empty: the best first.
   std::string prefer;
 

@@ -39,6 +39,7 @@ struct SimRun {
   unsigned threads = 1;
   sim::Checks checks;
   bool profile = false;
+  uint64_t shuffle = 0;
 };
 
 /// Runs the entry's launches on a simulated gfx950 and brings every tensor,
@@ -48,7 +49,7 @@ Result<std::vector<LaunchRecord>>
 runOnSim(Call &call, const std::vector<LoadedCode> &codes, const SimRun &run);
 inline Result<std::vector<LaunchRecord>>
 runOnSim(Call &call, const std::vector<LoadedCode> &codes, unsigned threads) {
-  return runOnSim(call, codes, SimRun{threads, {}, false});
+  return runOnSim(call, codes, SimRun{threads, {}, false, 0});
 }
 
 } // namespace winnow::tool

@@ -69,6 +69,11 @@ void tool::addObserveOptions(CLI::App &command, ObserveOptions &options) {
       .add_option("--profile-out", options.profileOut,
                   "Where --profile=html writes the page")
       ->capture_default_str();
+  command
+      .add_option("--shuffle", options.shuffle,
+                  "A seed for the order in which workgroups start and take "
+                  "turns; 0: in order, one after the other")
+      ->capture_default_str();
 }
 
 std::string tool::findingsText(const sim::LaunchStats &stats) {

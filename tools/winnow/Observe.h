@@ -23,6 +23,8 @@ struct ObserveOptions {
   /// Empty, "table" or "html".
   std::string profile;
   std::string profileOut = "winnow-profile.html";
+  /// As in sim::LaunchOptions.
+  uint64_t shuffle = 0;
 };
 
 void addObserveOptions(CLI::App &command, ObserveOptions &options);

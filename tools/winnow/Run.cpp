@@ -229,10 +229,10 @@ private:
     if (!codes)
       return codes.takeError();
     report.codes = std::move(*codes);
-    Result<std::vector<LaunchRecord>> launches =
-        runOnSim(call, report.codes,
-                 SimRun{options.threads, options.observe.checks,
-                        !options.observe.profile.empty()});
+    Result<std::vector<LaunchRecord>> launches = runOnSim(
+        call, report.codes,
+        SimRun{options.threads, options.observe.checks,
+               !options.observe.profile.empty(), options.observe.shuffle});
     if (!launches)
       return launches.takeError();
     report.launches = std::move(*launches);

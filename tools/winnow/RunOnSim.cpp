@@ -79,6 +79,7 @@ tool::runOnSim(Call &call, const std::vector<LoadedCode> &codes,
     options.threads = run.threads;
     options.checks = run.checks;
     options.profile = run.profile;
+    options.shuffle = run.shuffle;
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t processorStart = std::clock();
     Result<sim::LaunchStats> stats =

@@ -107,6 +107,7 @@ int launch(const SimOptions &options,
   sim::LaunchOptions settings = options.launch;
   settings.checks = options.observe.checks;
   settings.profile = !options.observe.profile.empty();
+  settings.shuffle = options.observe.shuffle;
   Result<sim::LaunchStats> stats =
       device.launch(object, options.kernel, dim3(options.grid),
                     dim3(options.block), *kernarg, settings);

@@ -75,6 +75,7 @@ static ArrayRef<KnownAttribute> getKnownAttributes() {
       {kFactsAttr, Place::Function, verifyAnything},
       {kScheduleAttr, Place::FunctionOrKernel, verifySchedule},
       {kScheduleFromAttr, Place::Operation, verifyAnything},
+      {kJoinAttr, Place::Operation, verifyUnit},
   };
   return known;
 }

@@ -35,6 +35,8 @@ static StringRef roleOfUse(OpOperand &use) {
       })
       .Case<LoadQueryOp, LoadQueryTilesOp, GenericLoadQueriesOp>(
           [](auto) { return "query"; })
+      .Case([](CountArrivalsOp) { return "arrivals"; })
+      .Case([](WalkRowsOp) { return "seq_lens"; })
       .Case([](LoadKeyTilesOp) { return "keys"; })
       .Case([](WalkPagesOp) { return "index_table"; })
       .Case([&](WalkSharedOp op) {
@@ -95,6 +97,11 @@ void WalkPagesOp::getAsmBlockArgumentNames(Region &region,
 void WalkSharedOp::getAsmBlockArgumentNames(Region &region,
                                             OpAsmSetValueNameFn setName) {
   setName(region.getArgument(0), "page");
+}
+
+void WalkRowsOp::getAsmBlockArgumentNames(Region &region,
+                                          OpAsmSetValueNameFn setName) {
+  setName(region.getArgument(0), "row");
 }
 
 void ShareSlicesOp::getAsmBlockArgumentNames(Region &region,
@@ -476,6 +483,55 @@ void WalkSharedOp::print(OpAsmPrinter &printer) {
 LogicalResult WalkSharedOp::verifyRegions() {
   Type page = PageType::get(getContext());
   return verifyBodyArguments(*this, getBodyRegion(), page);
+}
+
+LogicalResult CountArrivalsOp::verify() {
+  auto type = cast<MemRefType>(getArrivals().getType());
+  if (type.getRank() == 2 && type.getDimSize(1) == 2 &&
+      type.getElementType().isInteger(32))
+    return success();
+  return emitOpError("counts in ")
+         << type << ", needed two words a request: memref<?x2xi32>";
+}
+
+ParseResult WalkRowsOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument row;
+  OpAsmParser::UnresolvedOperand task, lens;
+  Type taskType, lensType;
+  if (parser.parseArgument(row) || parser.parseKeyword("of") ||
+      parser.parseOperand(task) || parser.parseKeyword("via") ||
+      parser.parseOperand(lens) ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(row.type) || parser.parseComma() ||
+      parser.parseType(taskType) || parser.parseComma() ||
+      parser.parseType(lensType) ||
+      parser.resolveOperand(task, taskType, result.operands) ||
+      parser.resolveOperand(lens, lensType, result.operands))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), row);
+}
+
+void WalkRowsOp::print(OpAsmPrinter &printer) {
+  BlockArgument row = getBodyRegion().getArgument(0);
+  printer << ' ';
+  printer.printRegionArgument(row, {}, /*omitType=*/true);
+  printer << " of " << getTask() << " via " << getSeqLens();
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << row.getType() << ", " << getTask().getType() << ", "
+          << getSeqLens().getType() << ' ';
+  printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
+}
+
+LogicalResult WalkRowsOp::verifyRegions() {
+  bool isGeneric = isa<GenericTaskType>(getTask().getType());
+  Type row = isGeneric ? Type(GenericRowType::get(getContext()))
+                       : Type(RowTaskType::get(getContext()));
+  TypeRange found = getBodyRegion().getArgumentTypes();
+  // Rows of one lowering may be selected by the other.
+  if (found.size() == 1 && isa<GenericRowType, RowTaskType>(found.front()))
+    return success();
+  return verifyBodyArguments(*this, getBodyRegion(), row);
 }
 
 LogicalResult IfMappedOp::verifyRegions() {

@@ -210,7 +210,8 @@ void Worker::breakDeadlock(std::vector<std::unique_ptr<Resident>> stuck) {
     if (stuck.size() > 1)
       what += "; " + std::to_string(stuck.size()) + " workgroups are stuck";
     if (dispatched < total)
-      what += "; workgroup number " + std::to_string(dispatched) +
+      what += "; workgroup number " +
+              std::to_string(dispatcher.numberAt(dispatched)) +
               " is not dispatched: the " + std::to_string(stuck.size()) +
               " that are fill the device";
     findings.report(CheckKind::Deadlock, wave, in, what);
@@ -219,7 +220,7 @@ void Worker::breakDeadlock(std::vector<std::unique_ptr<Resident>> stuck) {
     // The first one in launch order tells of all.
     if (wave.state == WaveState::Stopped && isFirst) {
       describeFault(wave, in, group.fault);
-      dispatcher.fault(group.linearId, faultText);
+      dispatcher.fault(resident->place, faultText);
     } else {
       giveUp(group);
       dispatcher.ended(*resident);

@@ -12,6 +12,9 @@ namespace {
 // than 32 workgroups.
 constexpr uint64_t kSimds = 4, kRegisters = 512, kRegisterGranule = 8,
                    kWavesOfSimd = 8, kLds = 160 * 1024, kGroups = 32;
+/// Workgroups among which a shuffled launch chooses: more would start close to
+/// in the order of their places.
+constexpr uint64_t kShuffled = 12;
 } // namespace
 
 uint64_t mostResident(const LaunchInput &input) {
@@ -34,28 +37,36 @@ Dispatcher::Work Dispatcher::next() {
   std::unique_lock guard(lock);
   Work work;
   for (;;) {
-    // What comes after a fault in launch order does not matter any more.
+    // What comes after a fault in the order does not matter any more.
     std::erase_if(parked, [&](const std::unique_ptr<Resident> &resident) {
-      bool isMoot = resident->group.linearId > faultAt;
+      bool isMoot = resident->place > faultAt;
       present -= isMoot;
       return isMoot;
     });
-    bool hasFresh = nextLinear < total && nextLinear < faultAt;
-    if (hasFresh && present < mostResident) {
+    const bool hasFresh =
+        nextPlace < total && nextPlace < faultAt && present < mostResident;
+    const size_t ready = countReady();
+    bool starts = hasFresh;
+    if (isShuffled && ready)
+      starts = hasFresh && present < kShuffled && random.below(ready + 1) == 0;
+    if (starts) {
       work.kind = Work::Kind::Start;
-      work.linear = nextLinear++;
+      work.place = nextPlace++;
+      work.linear = numberAt(work.place);
       ++present;
       ++running;
       return work;
     }
-    auto ready = std::find_if(parked.begin(), parked.end(),
-                              [&](const std::unique_ptr<Resident> &resident) {
-                                return resident->stuckAt != currentVersion;
-                              });
-    if (ready != parked.end()) {
+    if (ready) {
+      size_t skip = isShuffled ? random.below(ready) : 0;
+      auto chosen =
+          std::find_if(parked.begin(), parked.end(),
+                       [&](const std::unique_ptr<Resident> &resident) {
+                         return isReady(*resident) && skip-- == 0;
+                       });
       work.kind = Work::Kind::Resume;
-      work.resident = std::move(*ready);
-      parked.erase(ready);
+      work.resident = std::move(*chosen);
+      parked.erase(chosen);
       ++running;
       return work;
     }
@@ -76,6 +87,13 @@ Dispatcher::Work Dispatcher::next() {
     }
     changed.wait(guard);
   }
+}
+
+size_t Dispatcher::countReady() const {
+  return size_t(std::count_if(parked.begin(), parked.end(),
+                              [&](const std::unique_ptr<Resident> &resident) {
+                                return isReady(*resident);
+                              }));
 }
 
 void Dispatcher::publish(Resident &resident) {
@@ -106,10 +124,19 @@ void Dispatcher::park(std::unique_ptr<Resident> resident, uint64_t version) {
   changed.notify_all();
 }
 
-void Dispatcher::fault(uint64_t linear, std::string what) {
+void Dispatcher::yield(std::unique_ptr<Resident> resident) {
   std::lock_guard guard(lock);
-  if (linear < faultAt) {
-    faultAt = linear;
+  publish(*resident);
+  resident->stuckAt = 0;
+  parked.push_back(std::move(resident));
+  --running;
+  changed.notify_all();
+}
+
+void Dispatcher::fault(uint64_t place, std::string what) {
+  std::lock_guard guard(lock);
+  if (place < faultAt) {
+    faultAt = place;
     text = std::move(what);
   }
   --present;
@@ -123,7 +150,11 @@ uint64_t Dispatcher::version() {
 }
 uint64_t Dispatcher::dispatched() {
   std::lock_guard guard(lock);
-  return nextLinear;
+  return nextPlace;
+}
+uint64_t Dispatcher::drawSeed() {
+  std::lock_guard guard(lock);
+  return random.next();
 }
 
 } // namespace winnow::sim

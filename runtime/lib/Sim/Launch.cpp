@@ -41,7 +41,7 @@ Result<LaunchStats> runLaunch(const LaunchInput &input) {
     threads = 1;
   threads = unsigned(std::clamp<uint64_t>(total, 1, std::max(threads, 1u)));
 
-  Dispatcher dispatcher(total, mostResident(input));
+  Dispatcher dispatcher(total, mostResident(input), input.options.shuffle);
   std::mutex lock;
   LaunchStats stats;
   stats.workgroups = total;

@@ -23,13 +23,18 @@ struct Resident {
   Resident(const Resident &) = delete;
   Resident &operator=(const Resident &) = delete;
 
-  /// Workgroup `linear` begins here; what was before is over.
-  void start(const LaunchInput &input, uint64_t linear);
+  /// Workgroup `linear` begins here, `place` in the order in which they start;
+  /// what was before is over.
+  void start(const LaunchInput &input, uint64_t linear, uint64_t place);
 
   Workgroup group;
   GroupWatch watch;
   /// Of each wave, once it was found to spin.
   std::vector<Poll> polls;
+  uint64_t place = 0;
+  /// Rounds in which nothing changed, and how many make it worth a search for
+  /// waves that spin.
+  unsigned quiet = 0, patience = 1;
   /// The state of memory (Dispatcher::version) in which it cannot go on.
   uint64_t stuckAt = 0;
   /// Changes of its own that the dispatcher knows of.

@@ -113,8 +113,12 @@ Resident::Resident(const LaunchInput &input, Findings &findings) {
   polls.resize(waves);
 }
 
-void Resident::start(const LaunchInput &input, uint64_t linear) {
+void Resident::start(const LaunchInput &input, uint64_t linear,
+                     uint64_t placeInOrder) {
   const Dim3 &grid = input.grid;
+  place = placeInOrder;
+  quiet = 0;
+  patience = 1;
   group.linearId = linear;
   group.id[0] = uint32_t(linear % grid.x);
   group.id[1] = uint32_t(linear / grid.x % grid.y);

@@ -11,6 +11,11 @@ namespace winnow::sim {
 
 namespace {
 constexpr unsigned kTurn = 4096;
+/// Turns of a shuffled launch are up to two to this power.
+constexpr unsigned kShuffledTurnBits = 9;
+/// Rounds without a change before waves are looked at for spinning; short turns
+/// often change nothing.
+constexpr unsigned kPatience = 1, kShuffledPatience = 64;
 /// Stores that go on and on without changing anything are looked for from here
 /// on, at intervals that double.
 constexpr uint64_t kFirstLongSearch = uint64_t(1) << 20;
@@ -21,7 +26,10 @@ Worker::Worker(const LaunchInput &input, Dispatcher &dispatcher)
       instructionLimit(findings.isOn(CheckKind::RunawayLoop)
                            ? input.options.instructionLimit
                            : ~uint64_t(0)),
-      hits(input.program->instructions.size()) {
+      hits(input.program->instructions.size()),
+      isShuffled(input.options.shuffle != 0),
+      leastPatience(isShuffled ? kShuffledPatience : kPatience),
+      random(dispatcher.drawSeed()) {
   if (input.options.profile || input.options.checks.watches())
     observer = std::make_unique<Observer>(input, findings);
 }
@@ -41,42 +49,46 @@ void Worker::run() {
       continue;
     }
     std::unique_ptr<Resident> resident = std::move(work.resident);
-    const bool isResumed = resident != nullptr;
-    if (!isResumed) {
+    if (!resident) {
       if (spare.empty()) {
         resident = std::make_unique<Resident>(input, findings);
       } else {
         resident = std::move(spare.back());
         spare.pop_back();
       }
-      resident->start(input, work.linear);
+      resident->start(input, work.linear, work.place);
+      resident->patience = leastPatience;
       if (observer)
         observer->startWorkgroup(resident->group, resident->watch);
     }
     resident->group.findings = &findings;
     if (observer)
       observer->resume(resident->watch);
-    Outcome outcome = runGroup(*resident, isResumed);
+    Outcome outcome = runGroup(*resident);
     if (outcome == Outcome::Stuck) {
       uint64_t seen = resident->stuckAt;
+      resident->quiet = resident->patience = leastPatience;
       dispatcher.park(std::move(resident), seen);
+      continue;
+    }
+    if (outcome == Outcome::Yielded) {
+      dispatcher.yield(std::move(resident));
       continue;
     }
     bytesLoaded += std::exchange(resident->group.bytesLoaded, 0);
     bytesStored += std::exchange(resident->group.bytesStored, 0);
     if (outcome == Outcome::Fault)
-      dispatcher.fault(resident->group.linearId, faultText);
+      dispatcher.fault(resident->place, faultText);
     else
       dispatcher.ended(*resident);
     spare.push_back(std::move(resident));
   }
 }
 
-Worker::Outcome Worker::runGroup(Resident &resident, bool isResumed) {
+Worker::Outcome Worker::runGroup(Resident &resident) {
   Workgroup &group = resident.group;
   const bool finds = findings.isOn(CheckKind::Deadlock);
-  // Rounds in which nothing changed, and how many make it worth a search.
-  unsigned quiet = isResumed, patience = 1;
+  unsigned &quiet = resident.quiet, &patience = resident.patience;
   uint64_t longSearch = kFirstLongSearch;
   while (longSearch <= group.executed)
     longSearch *= 2;
@@ -89,13 +101,17 @@ Worker::Outcome Worker::runGroup(Resident &resident, bool isResumed) {
     const uint64_t before = group.changes;
     unsigned ended = 0, waiting = 0, spinning = 0;
     bool hasMoved = false;
-    for (Wave &wave : group.waves) {
+    const size_t first = isShuffled ? random.below(group.waves.size()) : 0;
+    for (size_t i = 0; i < group.waves.size(); ++i) {
+      Wave &wave = group.waves[(first + i) % group.waves.size()];
       if (isRunnable(wave)) {
+        const uint64_t turn =
+            isShuffled ? random.length(kShuffledTurnBits) : kTurn;
         // Longer and longer loops are found.
         uint64_t most = uint64_t(kTurn) * std::min(patience, 1024u);
         bool ok = searches   ? searchTurn(resident, wave, most)
-                  : observer ? runTurn<true>(wave)
-                             : runTurn<false>(wave);
+                  : observer ? runTurn<true>(wave, turn)
+                             : runTurn<false>(wave, turn);
         if (!ok)
           return Outcome::Fault;
         spinning += searches && resident.polls[wave.index].isSpinning;
@@ -131,8 +147,10 @@ Worker::Outcome Worker::runGroup(Resident &resident, bool isResumed) {
     } else {
       quiet = isQuiet ? quiet + 1 : 0;
       if (!isQuiet)
-        patience = 1;
+        patience = leastPatience;
     }
+    if (isShuffled)
+      return Outcome::Yielded;
   }
 }
 
@@ -185,10 +203,10 @@ bool Worker::step(Wave &wave) {
   return endStep(wave, executed + 1);
 }
 
-template <bool Observed> bool Worker::runTurn(Wave &wave) {
+template <bool Observed> bool Worker::runTurn(Wave &wave, uint64_t turn) {
   const Instruction *instructions = input.program->instructions.data();
   Workgroup &group = *wave.group;
-  uint64_t turnEnd = std::min(group.executed + kTurn, instructionLimit);
+  uint64_t turnEnd = std::min(group.executed + turn, instructionLimit);
   uint64_t executed = group.executed;
   if (wave.state == WaveState::Indexing)
     runIndexed<Observed>(wave, turnEnd, executed);

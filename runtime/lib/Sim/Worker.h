@@ -18,9 +18,9 @@ public:
   size_t wavesOfGroup() const;
 
 private:
-  enum class Outcome : uint8_t { Ended, Stuck, Fault };
-  Outcome runGroup(Resident &resident, bool isResumed);
-  template <bool Observed> bool runTurn(Wave &wave);
+  enum class Outcome : uint8_t { Ended, Stuck, Yielded, Fault };
+  Outcome runGroup(Resident &resident);
+  template <bool Observed> bool runTurn(Wave &wave, uint64_t turn);
   /// A turn step by step that looks for a state of the wave that comes again
   /// while nothing else changed. False after a fault.
   bool searchTurn(Resident &resident, Wave &wave, uint64_t most);
@@ -56,6 +56,9 @@ private:
   uint64_t bytesLoaded = 0, bytesStored = 0;
   std::string faultText;
   std::unique_ptr<Observer> observer;
+  const bool isShuffled;
+  const unsigned leastPatience;
+  RandomBits random;
   /// Workgroups that ended; their memory serves the next ones.
   std::vector<std::unique_ptr<Resident>> spare;
 };

@@ -100,6 +100,35 @@ WINNOW_DEVICE u32 add_local(u32 *counter, u32 value) {
   return ::atomicAdd(counter, value);
 }
 
+/// What any lane of the workgroup has written anywhere is seen by all after.
+WINNOW_DEVICE void workgroup_barrier() { ::__syncthreads(); }
+
+/// What this lane has written is seen by the lanes of the device that acquire
+/// after they have seen an atomic of this workgroup that comes later.
+WINNOW_DEVICE void release_to_device() { ::__threadfence(); }
+WINNOW_DEVICE void acquire_from_device() { ::__threadfence(); }
+
+/// Atomics of a counter that all workgroups of the device share. The first two
+/// return what it was, and both release and acquire.
+WINNOW_DEVICE u64 add_on_device(u64 *counter, u64 value) {
+  ::__threadfence();
+  const u64 before = ::atomicAdd(counter, value);
+  ::__threadfence();
+  return before;
+}
+WINNOW_DEVICE u64 exchange_if_equal(u64 *counter, u64 expected, u64 value) {
+  ::__threadfence();
+  const u64 before = ::atomicCAS(counter, expected, value);
+  ::__threadfence();
+  return before;
+}
+WINNOW_DEVICE u64 load_from_device(const u64 *counter) {
+  return *const_cast<const volatile u64 *>(counter);
+}
+WINNOW_DEVICE void store_to_device(u64 *counter, u64 value) {
+  *const_cast<volatile u64 *>(counter) = value;
+}
+
 #else
 
 WINNOW_DEVICE i32 thread_index() { return __builtin_amdgcn_workitem_id_x(); }
@@ -134,6 +163,37 @@ WINNOW_DEVICE void local_barrier() {
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 #endif
+}
+
+WINNOW_DEVICE void workgroup_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+WINNOW_DEVICE void release_to_device() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+}
+WINNOW_DEVICE void acquire_from_device() {
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+}
+
+WINNOW_DEVICE u64 add_on_device(u64 *counter, u64 value) {
+  return __hip_atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL,
+                                __HIP_MEMORY_SCOPE_AGENT);
+}
+WINNOW_DEVICE u64 exchange_if_equal(u64 *counter, u64 expected, u64 value) {
+  __hip_atomic_compare_exchange_strong(counter, &expected, value,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE,
+                                       __HIP_MEMORY_SCOPE_AGENT);
+  return expected;
+}
+WINNOW_DEVICE u64 load_from_device(const u64 *counter) {
+  return __hip_atomic_load(counter, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+WINNOW_DEVICE void store_to_device(u64 *counter, u64 value) {
+  __hip_atomic_store(counter, value, __ATOMIC_RELAXED,
+                     __HIP_MEMORY_SCOPE_AGENT);
 }
 
 WINNOW_DEVICE u32 add_local(u32 *counter, u32 value) {

@@ -51,15 +51,20 @@ template <class Select> struct SelectStorage {
 
 /// The row of uniform rows.
 template <class Select>
-WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
+WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 row_number,
+                                   i32 head) {
   SelectRow row;
-  row.row = workgroup_x();
-  row.head = workgroup_y();
+  row.row = row_number;
+  row.head = head;
   row.request = row.row / Select::kQueryLen;
   row.visible =
       causal_length<Select>(seq_lens[row.request], row.row % Select::kQueryLen);
   row.block_count = block_count<Select>(row.visible);
   return row;
+}
+template <class Select>
+WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
+  return select_row<Select>(seq_lens, workgroup_x(), workgroup_y());
 }
 
 /// An unsigned integer that orders as the scores do: NaN as -inf, -0.0 below

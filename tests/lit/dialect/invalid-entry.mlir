@@ -3,7 +3,7 @@
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 
 // Attributes that are not there, or not there.
-// expected-error@below {{unknown attribute 'winnow.entri' on 'func.func'; known: winnow.entry, winnow.contract, winnow.bounds, winnow.attention, winnow.lowering, winnow.refusals, winnow.arch, winnow.facts}}
+// expected-error@below {{unknown attribute 'winnow.entri' on 'func.func'; known: winnow.entry, winnow.contract, winnow.bounds, winnow.attention, winnow.lowering, winnow.refusals, winnow.arch, winnow.facts, winnow.schedule, winnow.schedule_from, winnow.join}}
 func.func private @f() attributes {winnow.entri}
 
 // -----

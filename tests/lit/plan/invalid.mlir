@@ -235,3 +235,20 @@ winnow.kernel @k(%table: memref<?x?xi32>, %keys: memref<?x128x128xf8E4M3FN>, %le
     }
   }
 }
+
+// -----
+
+winnow.kernel @k(%lens: memref<?xi32>, %counters: memref<?x4xi32>) shape S {} grid affine_map<()[s0] -> (2, s0, 1)> waves 1 {
+  %task = winnow.stage.score_task %lens : memref<?xi32>
+  // expected-error@below {{counts in 'memref<?x4xi32>', needed two words a request: memref<?x2xi32>}}
+  winnow.stage.count_arrivals %counters for %task : memref<?x4xi32>, !winnow.score_task
+}
+
+// -----
+
+winnow.kernel @k(%lens: memref<?xi32>) shape S {} grid affine_map<()[s0] -> (2, s0, 1)> waves 1 {
+  %task = winnow.stage.score_task %lens : memref<?xi32>
+  // expected-error@below {{body takes ('!winnow.page'), needed ('!winnow.row_task')}}
+  winnow.stage.walk_rows %row of %task via %lens : !winnow.page, !winnow.score_task, memref<?xi32> {
+  }
+}

@@ -99,6 +99,20 @@ winnow.kernel @select(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %idx:
   winnow.stage.emit_pages %ranking for %row via %table into %pages, %ctx : memref<?x?xi32>, memref<?x128xi32>, memref<?xi32>
 }
 
+// CHECK-LABEL: winnow.kernel @joined(
+// CHECK-SAME:  %[[LENS:.+]]: memref<?xi32>, %[[ARRIVALS:.+]]: memref<?x2xi32>, %[[SCORE:.+]]: memref<1x?x64xf32>)
+winnow.kernel @joined(%lens: memref<?xi32>, %counters: memref<?x2xi32>, %scores: memref<1x?x64xf32>)
+    shape Decode {kArrivals = 2} grid affine_map<()[s0] -> (2, s0, 1)> waves 4 {
+  %task = winnow.stage.score_task %lens : memref<?xi32>
+  // CHECK: winnow.stage.count_arrivals %[[ARRIVALS]] for %[[TASK:.+]] : memref<?x2xi32>, !winnow.score_task
+  winnow.stage.count_arrivals %counters for %task : memref<?x2xi32>, !winnow.score_task
+  // CHECK: winnow.stage.walk_rows %[[ROW:.+]] of %[[TASK]] via %[[LENS]] : !winnow.row_task, !winnow.score_task, memref<?xi32> {
+  winnow.stage.walk_rows %row of %task via %lens : !winnow.row_task, !winnow.score_task, memref<?xi32> {
+    // CHECK: winnow.stage.load_score_row %[[SCORE]] for %[[ROW]]
+    %keys = winnow.stage.load_score_row %scores for %row : memref<1x?x64xf32>
+  }
+}
+
 // CHECK-LABEL: func.func @launches
 func.func @launches(%scores: memref<1x?x8192xf32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>, %table: memref<?x?xi32>, %pages: memref<?x128xi32>, %ctx: memref<?xi32>) {
   // CHECK: %[[REQUESTS:.+]] = winnow.requests %{{.+}} : memref<?xi32>

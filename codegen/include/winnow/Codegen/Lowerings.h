@@ -25,10 +25,14 @@ llvm::ArrayRef<Lowering> lowerings();
 /// "mfma, generic".
 std::string loweringNames();
 
+/// The struct of a kernel that scores and selects in one launch.
+inline constexpr llvm::StringLiteral kJoinedShape = "Decode";
+bool isJoined(KernelOp kernel);
+
 /// What a kernel does of a description, by the struct of its constants: a Score
 /// does block_score, a Select topk and a Merge merge_candidates with what is
-/// made of their selection, any other
-/// what runs once a step.
+/// made of their selection, a Decode what the first two do, any other what runs
+/// once a step.
 std::vector<std::string> operationsOf(KernelOp kernel);
 
 /// The kernels that a scheduled entry launches, each once, in launch order.

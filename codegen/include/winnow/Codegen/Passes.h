@@ -18,7 +18,7 @@ namespace winnow {
 
 struct CompileOptions;
 
-/// verify-contract, select-lowering, schedule.
+/// verify-contract, select-lowering, schedule, fuse.
 void buildPlanPipeline(mlir::OpPassManager &manager,
                        const CompileOptions &options);
 /// The same for `arch` (e.g. "gfx950") with nothing else chosen.

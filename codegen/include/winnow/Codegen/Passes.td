@@ -71,4 +71,20 @@ def Schedule : Pass<"winnow-schedule", "::mlir::ModuleOp"> {
   let dependentDialects = ["::winnow::WinnowDialect"];
 }
 
+def Fuse : Pass<"winnow-fuse", "::mlir::ModuleOp"> {
+  let summary = "join a score and a select kernel into one launch";
+  let description = [{
+    A launch that `winnow-schedule` marked with `winnow.join` is joined to the
+    one before it: the stages of the first kernel, then `count_arrivals`, where
+    all workgroups of a request but the last one end, then those of the second
+    kernel for every row and index head of the request. The launch gets one more
+    workspace, the counters, and the kernel one set of constants, those of both
+    kernels and `kArrivals`.
+
+    Refused, with what was found: kernels that are not those of uniform rows,
+    that differ in lowering or waves, or in a constant that both have.
+  }];
+  let dependentDialects = ["::winnow::WinnowDialect"];
+}
+
 #endif // WINNOW_CODEGEN_PASSES

@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral kLoweringAttr = "winnow.lowering";
 inline constexpr llvm::StringLiteral kRefusalsAttr = "winnow.refusals";
 inline constexpr llvm::StringLiteral kArchAttr = "winnow.arch";
 inline constexpr llvm::StringLiteral kFactsAttr = "winnow.facts";
+/// On a launch: its kernel is to be joined to that of the launch before.
+inline constexpr llvm::StringLiteral kJoinAttr = "winnow.join";
 
 /// What a plan is made for: no launch exceeds these, whatever the live lengths.
 struct EntryBounds {

@@ -14,6 +14,7 @@ include "winnow/IR/WinnowPlanTypes.td"
 include "winnow/IR/WinnowPlanOps.td"
 include "winnow/IR/WinnowStepPlanOps.td"
 include "winnow/IR/WinnowGenericPlanOps.td"
+include "winnow/IR/WinnowFusedPlanOps.td"
 include "winnow/IR/WinnowRaggedPlanOps.td"
 
 #endif // WINNOW_IR_WINNOW_TD

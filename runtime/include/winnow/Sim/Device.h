@@ -46,12 +46,17 @@ struct LaunchOptions {
   /// that do not race are the same for any number.
   unsigned threads = 1;
   /// What to look for. With a check that watches instructions, or a profile,
-  /// the launch runs on one thread, in the order of the workgroups.
+  /// the launch runs on one thread, in the order of the workgroups unless it is
+  /// shuffled.
   Checks checks;
   /// Compute units (an MI355X has 256): together with registers, LDS and waves
   /// they bound how many workgroups are there at once. A workgroup that waits
   /// for another one makes room for it only within this bound.
   uint32_t computeUnits = 256;
+  /// Not 0: workgroups start in an order drawn from this seed, and they and
+  /// their waves take turns of random lengths, a few workgroups at a time. The
+  /// same seed gives the same order on one thread.
+  uint64_t shuffle = 0;
   /// Count by instruction, into LaunchStats::profile.
   bool profile = false;
 };
