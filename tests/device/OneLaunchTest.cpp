@@ -77,7 +77,7 @@ TEST(OneLaunch, SeveralRowsAndHeads) {
     shape.queryLen = queryLen;
     // The rows of one request with different reaches, on either side of what
     // one wave holds.
-    for (int64_t length : {1000, 9000}) {
+    for (int32_t length : {1000, 9000}) {
       shape.prefer = length == 1000 ? "generic" : "mfma";
       expectRight(shape, {1, queryLen, 127 + queryLen, 690, 0, length}, 1, {},
                   5);

@@ -105,28 +105,43 @@ WINNOW_DEVICE void workgroup_barrier() { ::__syncthreads(); }
 
 /// What this lane has written is seen by the lanes of the device that acquire
 /// after they have seen an atomic of this workgroup that comes later.
-WINNOW_DEVICE void release_to_device() { ::__threadfence(); }
-WINNOW_DEVICE void acquire_from_device() { ::__threadfence(); }
+WINNOW_DEVICE void release_to_device() {
+  // __threadfence() is a sequentially consistent fence, which takes longer.
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+WINNOW_DEVICE void acquire_from_device() {
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
 
 /// Atomics of a counter that all workgroups of the device share. The first two
 /// return what it was, and both release and acquire.
 WINNOW_DEVICE u64 add_on_device(u64 *counter, u64 value) {
-  ::__threadfence();
-  const u64 before = ::atomicAdd(counter, value);
-  ::__threadfence();
+  u64 before;
+  asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(counter), "l"(value)
+               : "memory");
   return before;
 }
 WINNOW_DEVICE u64 exchange_if_equal(u64 *counter, u64 expected, u64 value) {
-  ::__threadfence();
-  const u64 before = ::atomicCAS(counter, expected, value);
-  ::__threadfence();
+  u64 before;
+  asm volatile("atom.acq_rel.gpu.global.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(before)
+               : "l"(counter), "l"(expected), "l"(value)
+               : "memory");
   return before;
 }
 WINNOW_DEVICE u64 load_from_device(const u64 *counter) {
-  return *const_cast<const volatile u64 *>(counter);
+  u64 value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+               : "=l"(value)
+               : "l"(counter)
+               : "memory");
+  return value;
 }
 WINNOW_DEVICE void store_to_device(u64 *counter, u64 value) {
-  *const_cast<volatile u64 *>(counter) = value;
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(counter), "l"(value)
+               : "memory");
 }
 
 #else

@@ -87,7 +87,8 @@ def Winnow_Dialect : Dialect {
     Passes set `winnow.facts` on an entry, `winnow.lowering`,
     `winnow.refusals` and `winnow.arch` on operations of the dialect, and on
     kernels `winnow.schedule` and `winnow.schedule_from`, which says where
-    parameters come from that somebody fixed. Any other
+    parameters come from that somebody fixed; on a launch `winnow.join`, which
+    says that its kernel is to be joined to the one launched before. Any other
     attribute in the `winnow` name space is refused.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
