@@ -19,7 +19,9 @@ size_t bytesOfElf(const void *image) {
       header.e_ident[EI_CLASS] != ELFCLASS64)
     return 0;
   const auto *bytes = static_cast<const char *>(image);
-  uint64_t end = header.e_shoff + uint64_t(header.e_shentsize) * header.e_shnum;
+  uint64_t end = std::max<uint64_t>(
+      sizeof header,
+      header.e_shoff + uint64_t(header.e_shentsize) * header.e_shnum);
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section;
     std::memcpy(&section,
