@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # How lit finds and runs the tests. A tool that is missing fails the whole run:
 # a test that cannot find FileCheck must not look like one that passed.
+import ctypes
 import os
 
 import lit.formats
@@ -39,6 +40,28 @@ config.substitutions.append(("%source", config.winnow_source_dir))
 # A build may leave the benchmarks out.
 if "winnow-count-bench" in config.winnow_tools:
     config.available_features.add("count-bench")
+
+# NVRTC, where the compile worker looks for it.
+def nvrtc():
+    places = [os.environ.get(name, "") for name in ["CUDA_PATH", "CUDA_HOME"]]
+    places = [os.path.join(place, "lib64", "") for place in places if place]
+    for place in places + ["", "/usr/local/cuda/lib64/"]:
+        for name in ["libnvrtc.so.13", "libnvrtc.so.12"]:
+            try:
+                ctypes.CDLL(place + name)
+                return True
+            except OSError:
+                pass
+    return False
+
+
+if nvrtc():
+    config.available_features.add("nvrtc")
+    for name in ["CUDA_PATH", "CUDA_HOME"]:
+        if name in os.environ:
+            config.environment[name] = os.environ[name]
+else:
+    lit_config.note("tests of NVRTC are skipped: CUDA is not installed")
 
 # hipRTC libraries that tools/hiprtc unpacks; without a network there are none.
 for version in ["6.4", "5.2"]:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report of a run for people.
 #include "Report.h"
+#include "CodeObjectInfo.h"
+
+#include "winnow/Runtime/KernelCompiler.h"
 
 #include <fmt/format.h>
 
@@ -58,10 +61,18 @@ int64_t tool::pagesScored(const Call &call) {
 }
 
 std::string tool::resourceText(const LoadedCode &code) {
-  if (!code.object)
-    return fmt::format("{} bytes of code objects for {}\n", code.bytes.size(),
-                       code.arch);
   std::string text;
+  if (!code.object) {
+    if (runtime::isCudaTarget(code.arch))
+      if (auto info = runtime::readCodeObject(code.bytes, code.arch))
+        for (const runtime::KernelResources &kernel : info->kernels)
+          text += fmt::format("{}: {} registers, {} bytes of shared memory, {} "
+                              "bytes of stack\n",
+                              kernel.name, kernel.vgprs, kernel.ldsBytes,
+                              kernel.scratchBytes);
+    return text + fmt::format("{} bytes of code objects for {}\n",
+                              code.bytes.size(), code.arch);
+  }
   for (const sim::KernelInfo &kernel : code.object->kernels())
     text += fmt::format(
         "{}: {} VGPRs, {} AGPRs, {} SGPRs, {} bytes of LDS, {} bytes of "
