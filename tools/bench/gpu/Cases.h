@@ -40,8 +40,9 @@ struct Bench {
            std::optional<double> goal = {}, std::string note = {});
 };
 
-/// An entry for each dtype and number of requests of a call, and so on.
-std::vector<IndexerShape> gpuShapes(bool small);
+/// An entry for each dtype and number of requests of a call, and so on: what
+/// the options want to be timed.
+std::vector<IndexerShape> gpuShapes(const GpuOptions &options);
 
 /// Copies, reads, an empty kernel: what bounds everything else.
 Status timeDevice(Bench &bench);
@@ -58,6 +59,13 @@ Status timeHost(Bench &bench);
 /// In a process of its own: from nothing to the first result. 0 when all is
 /// well.
 int runFirstResult(const GpuOptions &options, const std::string &cache);
+
+/// How many query columns are scored together.
+inline std::vector<int64_t> columnCounts(const GpuOptions &options) {
+  if (options.small)
+    return {1, 16};
+  return {1, 2, 4, 8, 16};
+}
 
 inline std::string dtypeText(const std::string &dtype) {
   return dtype == "bf16" ? "bf16" : "e4m3";

@@ -153,7 +153,7 @@ Status bench::timeColumns(Bench &bench, const std::string &dtype) {
   const std::string group = fmt::format(
       "scoring alone by query columns, {}, of copy bandwidth", type);
   const int64_t tokens = bench.options.small ? 4096 : 131072;
-  for (int64_t columns : {1, 2, 4, 8, 16}) {
+  for (int64_t columns : columnCounts(bench.options)) {
     auto kernels = Kernels::load(bench.session, bench.bundle,
                                  fmt::format("columns_{}_q{}", type, columns));
     if (!kernels)

@@ -133,15 +133,17 @@ int main(int argc, char **argv) {
   std::string firstResult;
   CLI::App app("Times generated kernels and the runtime on a GPU");
   app.add_flag("--describe", describes,
-               "Print the descriptions that the bundle has to be built from");
+               "Print the descriptions that the bundle has to be built from, "
+               "those of --only");
   app.add_option("--bundle", options.bundle,
                  "Built from them, with code for the device");
   app.add_option("--device", options.device, "cuda:0, hip:0, sim:gfx950");
   app.add_option("--json", options.json, "Write the figures there, too");
   app.add_option("--commit", options.commit, "Named in the JSON");
   app.add_option("--worker", options.worker, "The program that compiles");
-  app.add_option("--only", options.only,
-                 "decode, columns, prefill, host (all unless given)");
+  app.add_option("--only", options.only, "Some of it, between commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"decode", "columns", "prefill", "host"}));
   app.add_option("--pool-mib", options.poolMiB, "Size of the key cache")
       ->capture_default_str();
   app.add_option("--cold-mib", options.coldMiB,
@@ -162,7 +164,7 @@ int main(int argc, char **argv) {
       ->group("");
   CLI11_PARSE(app, argc, argv);
   if (describes) {
-    for (const IndexerShape &shape : gpuShapes(options.small))
+    for (const IndexerShape &shape : gpuShapes(options))
       fmt::print("{}", describe(shape));
     return 0;
   }

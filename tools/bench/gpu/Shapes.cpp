@@ -8,12 +8,17 @@
 
 using namespace winnow::bench;
 
-std::vector<IndexerShape> winnow::bench::gpuShapes(bool small) {
+std::vector<IndexerShape> winnow::bench::gpuShapes(const GpuOptions &options) {
+  const bool small = options.small;
   const int64_t maxSeqLen = small ? 4096 : 131072;
   std::vector<IndexerShape> shapes;
   for (const char *dtype : {"bf16", "f8E4M3FN"}) {
     const std::string name = dtypeText(dtype);
     for (int64_t requests : {1, 4, 32, 128}) {
+      // The host's time is that of the first of them alone.
+      if (!options.wants("decode") &&
+          !(options.wants("host") && requests == 1 && name == "bf16"))
+        continue;
       IndexerShape shape{.name = fmt::format("decode_{}_b{}", name, requests),
                          .dtype = dtype,
                          .maxSeqLen = maxSeqLen,
@@ -26,13 +31,18 @@ std::vector<IndexerShape> winnow::bench::gpuShapes(bool small) {
       shape.attributes = kOneLaunch;
       shapes.push_back(shape);
     }
-    for (int64_t columns : {1, 2, 4, 8, 16})
+    for (int64_t columns : columnCounts(options)) {
+      if (!options.wants("columns"))
+        break;
       shapes.push_back({.name = fmt::format("columns_{}_q{}", name, columns),
                         .dtype = dtype,
                         .queryLen = columns,
                         .maxSeqLen = maxSeqLen,
                         .maxRequests = 128,
                         .attributes = kTwoLaunches});
+    }
+    if (!options.wants("prefill"))
+      continue;
     shapes.push_back({.name = fmt::format("prefill_{}", name),
                       .dtype = dtype,
                       .queryLen = 0,
