@@ -42,15 +42,18 @@ def tables(content):
         groups.setdefault(figure["group"], []).append(figure)
     for group, figures in groups.items():
         spread = any("p10" in figure for figure in figures)
-        head = ["", "theirs", "ours"] + (["p10 to p90"] if spread else [])
-        head += ["ours / theirs", "goal", ""]
+        anchors = any("anchor" in figure for figure in figures)
+        head = [""] + (["theirs"] if anchors else []) + ["ours"] + (["p10 to p90"] if spread else [])
+        head += (["ours / theirs"] if anchors else []) + ["goal", ""]
         lines += [f"**{group}**", "", "| " + " | ".join(head) + " |"]
         lines += ["|" + " --- |" * len(head)]
         for figure in figures:
-            row = [figure["name"], number(figure.get("anchor")), number(figure["ours"])]
+            row = [figure["name"]] + ([number(figure.get("anchor"))] if anchors else [])
+            row.append(number(figure["ours"]))
             if spread:
                 row.append(f"{number(figure['p10'])} to {number(figure['p90'])}" if "p10" in figure else "")
-            row.append(f"{figure['ratio']:.2f}" if "ratio" in figure else "")
+            if anchors:
+                row.append(f"{figure['ratio']:.2f}" if "ratio" in figure else "")
             goal = "at most " + number(figure["at_most"]) if "at_most" in figure else ""
             goal = "at least " + number(figure["at_least"]) if "at_least" in figure else goal
             row.append(goal)
