@@ -362,7 +362,8 @@ private:
     comment("winnow/select_row.h", "select_row",
             "the row and head of this workgroup, and what the row sees.");
     variables[op.getRow()] = "row";
-    line("const SelectRow row = select_row<{}>({});", shape,
+    line("const SelectRow row =");
+    line("    select_row<{}>({}, workgroup_x(), workgroup_y());", shape,
          pointer(op.getSeqLens()));
   }
 
@@ -370,12 +371,20 @@ private:
     comment("winnow/ragged_select.h", "select_ragged_row",
             "the row and head of this workgroup, and what the row sees.");
     variables[op.getRow()] = "row";
-    line("const SelectRow row = select_ragged_row<{}>({}, {}, {});", shape,
+    line("const SelectRow row = select_ragged_row<{}>(", shape);
+    line("    {}, {}, {}, workgroup_x(), workgroup_y());",
          pointer(op.getSeqLens()), pointer(op.getCuSeqlens()),
          extent(op.getSeqLens(), 0));
   }
 
+  /// Waves without a share of the row, whose places are of type `keys`, leave.
+  void emitWaveExit(StringRef keys, Value row) {
+    line("if (!takes_part<{0}, {1}<{0}>>({2}))", shape, keys, (*this)[row]);
+    line("  {};", done);
+  }
+
   void emitCall(LoadScoreRowOp op) {
+    emitWaveExit("ScoreKeys", op.getRow());
     comment("winnow/select_row.h", "load_score_row",
             "the row's scores as sortable keys in registers.");
     variables[op.getKeys()] = "keys";
@@ -386,21 +395,21 @@ private:
 
   void emitCall(NarrowOp op) {
     comment("winnow/select_narrow.h", "narrow",
-            "at most 64 candidates, one a lane of the first wave.");
-    variables[op.getCandidates()] = "candidate";
+            "the few candidates that hold the selection, for the first wave.");
+    variables[op.getCandidates()] = "listed";
     line("WINNOW_SHARED NarrowStorage<{}> {};", shape, selecting);
-    line("const Candidate candidate = narrow<{}>({}, {}, {});", shape,
+    line("const i32 listed = narrow<{}>({}, {}, {});", shape,
          (*this)[op.getKeys()], (*this)[op.getRow()], selecting);
-    line("if (wave_index() != 0)");
+    line("if (listed < 0)");
     line("  {};", done);
   }
 
   void emitCall(RankOp op) {
     comment("winnow/select_rank.h", "rank",
-            "lane k gets the k-th block of the selection.");
+            "the candidates in order, best first.");
     variables[op.getRanking()] = "selected";
-    line("const i32 selected = rank<{}>({}, {});", shape,
-         (*this)[op.getCandidates()], (*this)[op.getRow()]);
+    line("const Selection<{0}> selected = rank<{0}>({1}, {2}, {3});", shape,
+         (*this)[op.getCandidates()], (*this)[op.getRow()], selecting);
   }
 
   void emitCall(StoreRankingOp op) {
@@ -442,6 +451,7 @@ private:
   }
 
   void emitCall(LoadCandidatesOp op) {
+    emitWaveExit("CandidateKeys", op.getRow());
     comment("winnow/load_candidates.h", "load_candidates",
             "what all ranks selected, as sortable keys in registers.");
     variables[op.getKeys()] = "keys";

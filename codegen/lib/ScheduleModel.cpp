@@ -98,7 +98,7 @@ static void chooseGenericScore(const KernelProblem &problem,
         divideUp(problem.places, run * runsPerChunk), 1, mostChunks);
 }
 
-/// Up to 16 scores a lane fit in registers beside the histogram's working set;
+/// Up to 16 scores a lane leave registers for as many waves as a unit holds;
 /// past 16 waves (the most that a workgroup has) only more slots are left. Of a
 /// merge's candidates, which are few, 4 a lane are under way together.
 static void chooseSelect(const KernelProblem &problem,

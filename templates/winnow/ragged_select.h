@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which row of ragged rows a workgroup of the select kernel works on.
+// What a row of ragged rows sees, for the select kernel.
 // Grid: (rows, kHeads), one (row, head) a workgroup.
 //
 // A shape states what select_row.h needs, except kQueryLen.
@@ -14,10 +14,11 @@ namespace winnow {
 /// sees nothing.
 template <class Select>
 WINNOW_DEVICE SelectRow select_ragged_row(const i32 *seq_lens,
-                                          const i32 *cu_seqlens, i64 requests) {
+                                          const i32 *cu_seqlens, i64 requests,
+                                          i32 n, i32 h) {
   SelectRow row{};
-  row.row = workgroup_x();
-  row.head = workgroup_y();
+  row.row = n;
+  row.head = Select::kHeads == 1 ? 0 : h;
   const i32 request_count = static_cast<i32>(requests);
   const i32 request =
       count_begun(request_count, row.row, [&](i32 r) { return cu_seqlens[r]; });

@@ -19,7 +19,9 @@ template <class Shape>
 WINNOW_DEVICE i32 causal_length(i32 length, i32 rows, i32 t) {
   constexpr i64 longest = i64(Shape::kMaxBlocks) * Shape::kBlockSize;
   constexpr i32 bound = longest < 0x7fffffff ? i32(longest) : 0x7fffffff;
-  const i32 visible = min(max(length, 0), bound) - rows + t + 1;
+  const u32 held =
+      min(static_cast<u32>(max(length, 0)), static_cast<u32>(bound));
+  const i32 visible = static_cast<i32>(held) - rows + t + 1;
   return min(max(visible, 0), bound);
 }
 

@@ -1,44 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The exact order of at most 64 candidates, by one wave, and the selection
-// that follows from it.
+// The exact order of the candidates, by one wave, and the selection that
+// follows from it.
 //
-// A shape states, besides what select_narrow.h needs:
+// A shape states, besides what select_row.h needs:
 //   kOrderAscending   whether the kept ids come ascending rather than best
 //                     first
 #pragma once
 
-#include "winnow/select_row.h"
+#include "winnow/select_storage.h"
 
 namespace winnow {
 
 /// No block.
 inline constexpr i32 kNoBlock = -1;
 
-/// Sorts the wave's candidates, largest first: lane i gets the i-th. Lanes
-/// without one have to be past the others, and stay there.
-WINNOW_DEVICE Candidate sort_descending(Candidate own) {
-  const i32 count = count_lanes(ballot(is_candidate(own)));
-  i32 larger = 0;
-  // Lanes past the last candidate hold nothing that is larger than one.
-  for (i32 lane = 0; lane < count; lane += 4)
+/// The selection: lane l holds its blocks l, l + kWaveLanes, ..., and kNoBlock
+/// past the last.
+template <class Select> struct Selection {
+  i32 block[kKeptPerLane<Select>];
+};
+
+/// How many of `steps` candidates from `begin` on are larger than each of this
+/// lane's own, added up; four at a time.
+template <class Select, i32 Own>
+WINNOW_DEVICE void count_larger(i32 begin, i32 steps,
+                                const Candidate (&own)[Own], i32 (&larger)[Own],
+                                const NarrowStorage<Select> &storage) {
+  const Candidate *other = storage.candidates + begin;
+#pragma unroll 1
+  for (i32 step = 0; step < steps; step += 4, other += 4)
 #pragma unroll
     for (i32 i = 0; i < 4; ++i)
-      larger += read_lane(own, lane + i) > own;
-  return send_to_lane(own, is_candidate(own) ? larger : lane_index());
+#pragma unroll
+      for (i32 j = 0; j < Own; ++j)
+        larger[j] += other[i] > own[j];
 }
 
-/// The selection: lane k < kTopK gets its k-th block, or kNoBlock where there
-/// are fewer candidates; lanes from kTopK on get kNoBlock.
+/// Puts the blocks of the `listed` candidates into the storage, largest first.
+/// Of up to half as many candidates as a wave has lanes, each is compared by
+/// two lanes, with one half of the others each.
 template <class Select>
-WINNOW_DEVICE i32 rank(Candidate candidate, const SelectRow &row) {
-  const Candidate sorted = sort_descending(candidate);
-  const bool kept = lane_index() < Select::kTopK && is_candidate(sorted);
-  const i32 block = kept ? block_of<Select>(sorted, row) : kNoBlock;
-  if constexpr (!Select::kOrderAscending)
-    return block;
-  // Complements, as keys, put the smallest id first; that of kNoBlock is 0.
-  const Candidate by_id = static_cast<u64>(~static_cast<u32>(block)) << 32;
-  return static_cast<i32>(~static_cast<u32>(sort_descending(by_id) >> 32));
+WINNOW_DEVICE void sort_candidates(i32 listed, const SelectRow &row,
+                                   NarrowStorage<Select> &storage) {
+  constexpr i32 most = kMaxCandidates<Select> / kWaveLanes;
+  constexpr i32 half = kWaveLanes / 2;
+  const i32 lane = lane_index();
+  const bool halves = most == 1 && listed <= half;
+  Candidate own[most];
+  i32 larger[most] = {};
+#pragma unroll
+  for (i32 j = 0; j < most; ++j)
+    own[j] = storage.candidates[(halves ? lane % half : lane) + j * kWaveLanes];
+  const i32 steps = halves ? (listed + 1) / 2 : listed;
+  const i32 begin = halves && lane >= half ? (steps + 3) / 4 * 4 : 0;
+  count_larger<Select>(begin, steps, own, larger, storage);
+  if (halves)
+    larger[0] += fetch_lane(larger[0], lane ^ half);
+#pragma unroll
+  for (i32 j = 0; j < kKeptPerLane<Select>; ++j)
+    storage.blocks[j * kWaveLanes + lane] = kNoBlock;
+#pragma unroll
+  for (i32 j = 0; j < most; ++j)
+    if (larger[j] < Select::kTopK && is_candidate(own[j]))
+      storage.blocks[larger[j]] = block_of<Select>(own[j], row);
+  wave_barrier();
+}
+
+/// Sorts the storage's blocks by their numbers, kNoBlock last.
+template <class Select>
+WINNOW_DEVICE void sort_blocks(NarrowStorage<Select> &storage) {
+  constexpr i32 most = kKeptPerLane<Select>;
+  u32 own[most];
+  i32 smaller[most] = {};
+#pragma unroll
+  for (i32 j = 0; j < most; ++j)
+    own[j] = storage.blocks[j * kWaveLanes + lane_index()];
+#pragma unroll 1
+  for (i32 i = 0; i < Select::kTopK; i += 4)
+#pragma unroll
+    for (i32 k = 0; k < 4; ++k)
+#pragma unroll
+      for (i32 j = 0; j < most; ++j)
+        smaller[j] += static_cast<u32>(storage.blocks[i + k]) < own[j];
+  wave_barrier();
+#pragma unroll
+  for (i32 j = 0; j < most; ++j)
+    if (own[j] != static_cast<u32>(kNoBlock))
+      storage.blocks[smaller[j]] = own[j];
+  wave_barrier();
+}
+
+/// The selection from the `listed` candidates in the storage.
+template <class Select>
+WINNOW_DEVICE Selection<Select> rank(i32 listed, const SelectRow &row,
+                                     NarrowStorage<Select> &storage) {
+  static_assert(Select::kTopK >= 1 && Select::kTopK <= kMaxCandidates<Select>,
+                "as many blocks are kept as can be candidates, at most");
+  sort_candidates<Select>(listed, row, storage);
+  if constexpr (Select::kOrderAscending)
+    sort_blocks<Select>(storage);
+  Selection<Select> selected;
+#pragma unroll
+  for (i32 j = 0; j < kKeptPerLane<Select>; ++j)
+    selected.block[j] = storage.blocks[j * kWaveLanes + lane_index()];
+  return selected;
 }
 
 } // namespace winnow

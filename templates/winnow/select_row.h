@@ -3,9 +3,11 @@
 // Grid: (rows, kHeads), one (row, head) a workgroup.
 //
 // A shape states, besides what rows.h needs:
+//   kHeads          index heads
 //   kScoreStride    elements from one row of scores to the next
-//   kWaves, kSlots  the workgroup's 64 * kWaves lanes hold kSlots scores each:
+//   kWaves, kSlots  the workgroup's kWaves waves hold kSlots scores a lane:
 //                   together at least the shard's blocks
+//   kTopK           blocks to keep
 //   kTieHighest     whether of equal scores the larger block number wins
 // and what shard.h needs.
 #pragma once
@@ -16,7 +18,7 @@
 
 namespace winnow {
 
-/// The (row, head) of a workgroup. All members are scalar.
+/// A (row, head) to select for. All members are scalar.
 struct SelectRow {
   i32 row;         ///< n
   i32 head;        ///< h
@@ -30,45 +32,70 @@ struct SelectRow {
 /// candidate whose upper half is 0 is none.
 using Candidate = u64;
 
+/// Candidates that are sorted in the end. So many fit that a quick lower bound
+/// of the kTopK-th key nearly always leaves fewer.
 template <class Select>
-inline constexpr i32 kThreads = Select::kWaves * kWaveLanes;
+inline constexpr i32 kMaxCandidates = Select::kTopK <= 32 ? 64 : 128;
 
-/// Of uniform rows; `row_number` and `head` are the same in all lanes.
+/// Places that one wave holds in its slots. Waves have neighbouring places, so
+/// that a row which is short for the plan's bound is left to the first ones.
 template <class Select>
-WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 row_number,
-                                   i32 head) {
+inline constexpr i32 kWavePlaces = Select::kSlots * kWaveLanes;
+
+/// The index of this wave, and its first place.
+template <class Select> WINNOW_DEVICE i32 wave_of() {
+  return Select::kWaves == 1 ? 0 : wave_index();
+}
+template <class Select> WINNOW_DEVICE i32 wave_begin() {
+  return wave_of<Select>() * kWavePlaces<Select>;
+}
+
+/// How far element `index` is from the first. As an unsigned number of 32 bits
+/// the index saves instructions.
+WINNOW_DEVICE i64 stride_to(i32 index, i64 stride) {
+  return static_cast<i64>(u64(static_cast<u32>(index)) * u64(stride));
+}
+
+/// Element `index` of an array of at most 2^32 bytes, whose address is the same
+/// in all lanes: the lane's share of the address has 32 bits then.
+template <class T> WINNOW_DEVICE T &element(T *array, u32 index) {
+  return *(T *)((u8 *)array + index * u32(sizeof(T)));
+}
+
+/// Row `n`, one of uniform rows, and head `h`: both are the same in all lanes.
+template <class Select>
+WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 n, i32 h) {
   SelectRow row;
-  row.row = row_number;
-  row.head = head;
-  row.request = row.row / Select::kQueryLen;
+  row.row = n;
+  row.head = Select::kHeads == 1 ? 0 : h;
+  row.request = static_cast<i32>(static_cast<u32>(n) / Select::kQueryLen);
   const i32 length = load_uniform(seq_lens, row.request);
-  row.visible = causal_length<Select>(length, row.row % Select::kQueryLen);
+  row.visible = causal_length<Select>(
+      length, static_cast<i32>(static_cast<u32>(n) % Select::kQueryLen));
   row.block_count = block_count<Select>(row.visible);
   return row;
 }
-template <class Select>
-WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens) {
-  return select_row<Select>(seq_lens, workgroup_x(), workgroup_y());
-}
 
-/// An unsigned integer that orders as the scores do: -0.0 below +0.0, and NaN
-/// of either sign the same as -inf, which gives 0x00fffffe; never 0.
-WINNOW_DEVICE u32 sort_key(u32 score_bits) {
+/// The key of nothing, below those of all scores.
+inline constexpr i32 kNoKey = -0x7fffffff - 1;
+
+/// An integer that orders as the scores do: -0.0 below +0.0, and NaN of either
+/// sign the same as -inf, which gives 0x80fffffe.
+WINNOW_DEVICE i32 sort_key(u32 score_bits) {
   const u32 negative = static_cast<i32>(score_bits) >> 31;
   // Flipping the magnitude of negative numbers orders them as signed integers:
-  // +inf is 0x7f800000. The sum then makes it the largest unsigned integer and
-  // wraps the positive NaNs round to the small end, where the negative ones
-  // are already.
-  const u32 key = (score_bits ^ negative >> 1) + 0x807fffffu;
-  return max(key, 0x00fffffeu);
+  // +inf is 0x7f800000. The sum then makes it the largest integer and wraps the
+  // positive NaNs round to the small end, where the negative ones are already.
+  const u32 key = (score_bits ^ (negative & 0x7fffffffu)) + 0x007fffffu;
+  return max(static_cast<i32>(key), static_cast<i32>(0x80fffffeu));
 }
 
 /// The candidate of a block that a key says there is. Tie-breaks count from 0
-/// to nb - 1, so that those of a row share their leading bits.
+/// to nb - 1.
 template <class Select>
-WINNOW_DEVICE Candidate candidate_of(u32 key, i32 block, const SelectRow &row) {
+WINNOW_DEVICE Candidate candidate_of(i32 key, i32 block, const SelectRow &row) {
   const u32 tie = Select::kTieHighest ? block : row.block_count - 1 - block;
-  return static_cast<u64>(key) << 32 | tie;
+  return static_cast<u64>(static_cast<u32>(key) ^ 0x80000000u) << 32 | tie;
 }
 
 WINNOW_DEVICE bool is_candidate(Candidate candidate) {
@@ -82,46 +109,82 @@ WINNOW_DEVICE i32 block_of(Candidate candidate, const SelectRow &row) {
   return Select::kTieHighest ? tie : row.block_count - 1 - tie;
 }
 
-/// A lane's share of what a row is selected from: the scores of the shard's
-/// blocks. Slot s is the key of column s * 64 * kWaves + thread; 0 is no block.
-/// Slots of a group that for_each_slot leaves out are not set.
-template <class Select> struct ScoreKeys {
-  /// Whether places within the count may hold no block.
-  static constexpr bool kSparse = false;
+/// Slots that are worked on together, without a branch between them.
+inline constexpr i32 kSlotGroup = 8;
 
-  /// How many there are to select from.
+/// The slots from kBegin to kEnd - 1.
+template <i32 Begin, i32 End> struct SlotGroup {
+  static constexpr i32 kBegin = Begin, kEnd = End;
+  /// Whether all lanes of a wave that has `left` places hold all these slots.
+  WINNOW_DEVICE static bool full(i32 left) { return left >= End * kWaveLanes; }
+};
+
+/// Calls f(group) for all groups of slots that hold some of a wave's `left`
+/// places; a row that is short for the plan's bound leaves early. Recursion
+/// rather than a loop: keys stay in registers only if each slot number is a
+/// constant, and the unroller gives up on some loops that leave early.
+template <class Select, i32 S = 0, class Function>
+WINNOW_DEVICE void for_each_group(i32 left, Function f) {
+  if (S * kWaveLanes < left) {
+    constexpr i32 end = min(S + kSlotGroup, Select::kSlots);
+    f(SlotGroup<S, end>());
+    if constexpr (end < Select::kSlots)
+      for_each_group<Select, end>(left, f);
+  }
+}
+
+/// How many slots those groups have.
+template <class Select> WINNOW_DEVICE i32 slots_in_use(i32 left) {
+  const i32 slots = (left + kWaveLanes - 1) / kWaveLanes;
+  return min((slots + kSlotGroup - 1) / kSlotGroup * kSlotGroup,
+             Select::kSlots);
+}
+
+/// Whether a row of `count` places takes several waves to narrow.
+template <class Select> WINNOW_DEVICE bool is_shared(i32 count) {
+  return Select::kWaves > 1 &&
+         count > max(kWavePlaces<Select>, kMaxCandidates<Select>);
+}
+
+/// Whether this wave has something to do for the row. The others may leave.
+template <class Select, class Keys>
+WINNOW_DEVICE bool takes_part(const SelectRow &row) {
+  return wave_of<Select>() == 0 || is_shared<Select>(Keys::count(row));
+}
+
+/// A lane's share of what a row is selected from: the scores of the shard's
+/// blocks. Place p is column p; slot s of a lane holds place wave_begin() +
+/// s * kWaveLanes + lane. Not set where all places fit in the candidates, nor
+/// in groups that for_each_group leaves out.
+template <class Select> struct ScoreKeys {
+  /// What slots are compared by. Of two places with the same value the tie is
+  /// broken by their order, which is that of the blocks.
+  using Value = i32;
+  using Distance = u32; ///< between two values
+  static constexpr Value kHighest = 0x7fffffff;
+
+  /// How many places there are to select from.
   WINNOW_DEVICE static i32 count(const SelectRow &row) {
     return columns_of_blocks<Select>(row.block_count);
   }
+  /// Above this value are all whose key is at least `key`; and how far above it
+  /// the value is that all of those with a larger key are above.
+  WINNOW_DEVICE static Value below(i32 key) { return key - 1; }
+  WINNOW_DEVICE static Distance one_key(const SelectRow &) { return 1; }
 
-  /// The candidate at `place`, which slot `slot` of this lane holds. Key 0, no
-  /// block, gives none.
-  WINNOW_DEVICE Candidate candidate(i32 slot, i32 place,
-                                    const SelectRow &row) const {
-    return candidate_of<Select>(key[slot], block_of_column<Select>(place), row);
+  /// The key and block of any place, read once more from memory; what they are
+  /// past the count is unspecified.
+  WINNOW_DEVICE Candidate candidate(i32 place, const SelectRow &row) const {
+    return candidate_of<Select>(sort_key(scores.load(place)),
+                                block_of_column<Select>(place), row);
   }
 
-  u32 key[Select::kSlots];
+  WINNOW_DEVICE explicit ScoreKeys(BoundedWords row) : scores(row) {}
+
+  BoundedWords scores;  ///< of the row
+  i32 largest = kNoKey; ///< key of this lane
+  Value value[Select::kSlots];
 };
-
-/// Slots that are worked on together, without a branch between them.
-inline constexpr i32 kSlotGroup = 4;
-
-/// Calls f(slot, the slot's first place) for all slots of the groups that hold
-/// some of `count`; a row that is short for the plan's bound leaves early.
-/// Recursion rather than a loop: keys stay in registers only if each slot
-/// number is a constant, and the unroller gives up on some loops that leave
-/// early.
-template <class Select, i32 S = 0, class Function>
-WINNOW_DEVICE void for_each_slot(i32 count, Function f) {
-  if (S * kThreads<Select> < count) {
-#pragma unroll
-    for (i32 s = S; s < min(S + kSlotGroup, Select::kSlots); ++s)
-      f(s, s * kThreads<Select>);
-    if constexpr (S + kSlotGroup < Select::kSlots)
-      for_each_slot<Select, S + kSlotGroup>(count, f);
-  }
-}
 
 /// Reads the scores of the row's blocks.
 template <class Select>
@@ -130,22 +193,38 @@ WINNOW_DEVICE ScoreKeys<Select> load_score_row(const float *score,
                                                const SelectRow &row) {
   static_assert(Select::kSlots >= 1 && Select::kSlots <= 32,
                 "more slots than 32 do not fit in registers");
-  static_assert(Select::kSlots * kThreads<Select> >= kShardBlocks<Select>,
+  static_assert(Select::kWaves * kWavePlaces<Select> >= kShardBlocks<Select>,
                 "the workgroup's slots have to hold the longest row");
-  const float *scores = score + row.head * score_head_stride +
-                        i64(row.row) * Select::kScoreStride;
   const i32 count = ScoreKeys<Select>::count(row);
-  ScoreKeys<Select> keys;
-  keys.key[0] = 0;
-  // All loads are under way before the first score is looked at. Lanes past the
-  // end read the last score again, which is cheaper than masking them off.
-  for_each_slot<Select>(count, [&](i32 slot, i32 first) {
-    const u32 column = min(first + thread_index(), count - 1);
-    keys.key[slot] = bits_of_float(scores[column]);
+  const float *scores = score + stride_to(row.head, score_head_stride) +
+                        stride_to(row.row, Select::kScoreStride);
+  ScoreKeys<Select> keys(BoundedWords(scores, count));
+  if (count <= kMaxCandidates<Select>)
+    return keys;
+  const i32 left = count - wave_begin<Select>();
+  const u32 lane = lane_index();
+  const u32 first = wave_begin<Select>() + lane;
+  // All loads are under way before the first score is looked at.
+  for_each_group<Select>(left, [&](auto group) {
+#pragma unroll
+    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
+      keys.value[slot] = keys.scores.load(first + slot * kWaveLanes);
   });
-  for_each_slot<Select>(count, [&](i32 slot, i32 first) {
-    const u32 key = sort_key(keys.key[slot]);
-    keys.key[slot] = first + thread_index() < count ? key : 0;
+  wait_for_loads();
+  for_each_group<Select>(left, [&](auto group) {
+#pragma unroll
+    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
+      keys.value[slot] = sort_key(keys.value[slot]);
+    if (!group.full(left)) {
+#pragma unroll
+      for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
+        const i32 within = (i32(lane) - left + slot * kWaveLanes) >> 31;
+        keys.value[slot] = (keys.value[slot] & within) | (kNoKey & ~within);
+      }
+    }
+#pragma unroll
+    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
+      keys.largest = max(keys.largest, keys.value[slot]);
   });
   return keys;
 }

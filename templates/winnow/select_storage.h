@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The local memory through which a workgroup's waves narrow a row together.
+// The local memory through which a workgroup narrows a row and sorts what is
+// left.
 //
-// A shape states what select_row.h needs, and:
-//   kTopK   blocks to keep, 1 to 64
+// A shape states what select_row.h needs.
 #pragma once
 
 #include "winnow/select_row.h"
 
 namespace winnow {
 
-/// Candidates that one wave can rank.
-inline constexpr i32 kMaxCandidates = kWaveLanes;
+/// Blocks of a selection that a lane holds.
+template <class Select>
+inline constexpr i32 kKeptPerLane =
+    (Select::kTopK + kWaveLanes - 1) / kWaveLanes;
 
-inline constexpr i32 kDigitBits = 8;
-inline constexpr i32 kBins = 1 << kDigitBits;
+/// What waves tell each other where a row takes several of them.
+template <class Select> struct SharedCounts {
+  i32 largest[Select::kWaves][kWaveLanes]; ///< each lane's largest key
+  i32 pivot;
+  u32 listed[3];            ///< places that attempts 0, 1, 2, 0... listed
+  u32 tied[Select::kWaves]; ///< places of better waves that tie for the rest
+};
 
-/// Where a histogram's running count, from the top bin down, reaches a number.
-struct Crossing {
-  i32 bin;
-  i32 above; ///< in all bins above it
-  i32 inside;
+/// One wave has nobody to tell.
+struct NoCounts {};
+
+template <bool Shared, class Select> struct CountsOf {
+  using Type = SharedCounts<Select>;
+};
+template <class Select> struct CountsOf<false, Select> {
+  using Type = NoCounts;
 };
 
 template <class Select> struct NarrowStorage {
-  u32 largest[Select::kWaves][kWaveLanes]; ///< each lane's largest key
-  u32 pivot;
-  u32 count; ///< candidates found, also those that had no room
-  u32 above; ///< keys above the pivot
-  Candidate candidates[kMaxCandidates];
-  u32 bins[kBins];
-  Crossing crossing;
+  alignas(16) Candidate candidates[kMaxCandidates<Select>];
+  i32 places[kMaxCandidates<Select>]; ///< where the candidates are
+  alignas(16) i32 blocks[kKeptPerLane<Select> * kWaveLanes]; ///< in order
+  typename CountsOf<(Select::kWaves > 1), Select>::Type shared;
 };
 
 } // namespace winnow

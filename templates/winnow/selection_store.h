@@ -10,16 +10,22 @@
 
 namespace winnow {
 
-/// Lane k writes the k-th id of row n and head h, at h * idx_head_stride +
-/// n * idx_row_stride + k: strides in elements, for head-major and token-major
+/// Writes the k-th id of row n and head h at h * idx_head_stride + n *
+/// idx_row_stride + k: strides in elements, for head-major and token-major
 /// buffers and for slices of larger ones.
 template <class Select>
-WINNOW_DEVICE void store_selection(i32 selected, const SelectRow &row, i32 *idx,
+WINNOW_DEVICE void store_selection(const Selection<Select> &selected,
+                                   const SelectRow &row, i32 *idx,
                                    i64 idx_head_stride, i64 idx_row_stride) {
-  const i32 lane = lane_index();
-  i32 *ids = idx + row.head * idx_head_stride + row.row * idx_row_stride;
-  if (lane < Select::kTopK)
-    ids[lane] = selected == kNoBlock ? Select::kIdPad : selected;
+  i32 *ids = idx + stride_to(row.head, idx_head_stride) +
+             stride_to(row.row, idx_row_stride);
+#pragma unroll
+  for (i32 j = 0; j < kKeptPerLane<Select>; ++j) {
+    const u32 k = j * kWaveLanes + lane_index();
+    const i32 block = selected.block[j];
+    if (k < Select::kTopK)
+      element(ids, k) = block == kNoBlock ? Select::kIdPad : block;
+  }
 }
 
 } // namespace winnow

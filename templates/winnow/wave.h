@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Exchange of 64-bit values between the lanes of one wave. Every function here,
-// and the ones of the architecture header that it calls, expects all lanes to
-// be active.
+// What the lanes of one wave do together, beyond the architecture header. Every
+// function here, and the ones of that header that it is about, expects all
+// lanes to be active.
 #pragma once
 
 #include "winnow/arch.h"
 
 namespace winnow {
 
-/// The value of one lane, in scalar registers; `lane` has to be uniform.
-WINNOW_DEVICE u64 read_lane(u64 value, i32 lane) {
-  const u32 low = read_lane(static_cast<u32>(value), lane);
-  const u32 high = read_lane(static_cast<u32>(value >> 32), lane);
-  return static_cast<u64>(high) << 32 | low;
+/// Lane numbers have so many bits.
+inline constexpr i32 kLaneBits = kWaveLanes == 64 ? 6 : 5;
+static_assert(1 << kLaneBits == kWaveLanes, "waves have 32 or 64 lanes");
+
+/// The lane whose number is this one's with its bits in reverse order.
+WINNOW_DEVICE i32 mirrored_lane() {
+  return static_cast<i32>(reverse_bits(lane_index()) >> (32 - kLaneBits));
 }
 
-/// Moves this lane's value to lane `lane`; the targets have to be a permutation
-/// of the lanes.
-WINNOW_DEVICE u64 send_to_lane(u64 value, i32 lane) {
-  const u32 low = send_to_lane(static_cast<u32>(value), lane);
-  const u32 high = send_to_lane(static_cast<u32>(value >> 32), lane);
-  return static_cast<u64>(high) << 32 | low;
+/// `bits` with one more at the low end: whether a is above b.
+WINNOW_DEVICE u32 append_above(u32 bits, u64 a, u64 b) {
+  return bits << 1 | (a > b);
 }
 
 } // namespace winnow

@@ -140,3 +140,109 @@ TEST(Select, LongestRows) {
       [&](int64_t, int64_t) { return static_cast<float>(random() % 2); },
       "two values");
 }
+
+namespace {
+
+/// Both tie rules: rows that one wave holds, and rows that take several.
+std::vector<Shape> tieShapes() {
+  Shape one;
+  one.maxSeqLen = 131072;
+  Shape several = one;
+  several.maxSeqLen = 524288;
+  Shape lowest = several;
+  lowest.tieLowest = true;
+  return {one, several, lowest};
+}
+
+/// The longest row, one that ends within a slot, and one within a wave's share.
+std::vector<int32_t> tieLengths(const Shape &shape) {
+  auto blocks = static_cast<int32_t>(shape.maxBlocks());
+  return {blocks * 128, (blocks - 3) * 128, (blocks / 2 + 37) * 128};
+}
+
+} // namespace
+
+TEST(Select, PlateausAtTheEdgeOfWhatIsKept) {
+  // So many are above the plateau that it decides about none, one, or all but
+  // one of the 16 that are kept.
+  for (const Shape &shape : tieShapes())
+    for (int64_t above : {0, 15, 16, 17})
+      expectSelected(
+          shape, tieLengths(shape),
+          [=](int64_t row, int64_t block) {
+            const int64_t place = (block * 7 + row) % 211;
+            return block < 211 && place < above
+                       ? 3.0f + static_cast<float>(place)
+                   : block % 2 ? 2.0f
+                               : 1.0f;
+          },
+          "a plateau under a few larger scores");
+}
+
+TEST(Select, AsManyTiesAsThereIsRoomForCandidates) {
+  for (const Shape &shape : tieShapes())
+    for (int64_t ties : {16, 63, 64, 65, 129})
+      expectSelected(
+          shape, tieLengths(shape),
+          [=](int64_t row, int64_t block) {
+            // From the start, the middle or across the end of a wave's share.
+            const int64_t begin = row == 0 ? 0 : row == 1 ? 300 : 1000 - ties;
+            return block >= begin && block < begin + ties
+                       ? 5.0f
+                       : -static_cast<float>(block);
+          },
+          "a run of equal scores");
+}
+
+TEST(Select, LargeScoresInFewLanes) {
+  // The groups that give the pivot hold many more large scores than are kept.
+  for (const Shape &shape : tieShapes()) {
+    std::mt19937 random(23);
+    expectSelected(
+        shape, tieLengths(shape),
+        [&](int64_t, int64_t block) {
+          return block % 64 < 15 ? 2.0f + static_cast<float>(random() % 1000)
+                                 : 1.0f;
+        },
+        "different scores in 15 of 64 lanes");
+    expectSelected(
+        shape, tieLengths(shape),
+        [](int64_t, int64_t block) {
+          return block % 64 == 7 ? 2.0f : block % 64 == 40 ? 1.5f : 1.0f;
+        },
+        "a plateau in one lane");
+  }
+}
+
+TEST(Select, NothingButNan) {
+  for (const Shape &shape : tieShapes()) {
+    expectSelected(
+        shape, tieLengths(shape),
+        [](int64_t row, int64_t) {
+          return bits(row % 2 ? 0x7f800001 : 0xffc00000);
+        },
+        "NaN");
+    expectSelected(
+        shape, tieLengths(shape),
+        [](int64_t, int64_t block) {
+          return block == 70 ? -1e30f
+                 : block % 3 ? bits(0x7fc00001)
+                             : -kInfinity;
+        },
+        "NaN, -inf and one number");
+  }
+}
+
+TEST(Select, TwoClusters) {
+  for (const Shape &shape : tieShapes())
+    for (uint32_t large : {1u, 50u}) {
+      std::mt19937 random(29);
+      std::normal_distribution<float> normal;
+      expectSelected(
+          shape, tieLengths(shape),
+          [&](int64_t, int64_t) {
+            return (random() % 100 < large ? 80.0f : -80.0f) + normal(random);
+          },
+          "two clusters");
+    }
+}

@@ -43,6 +43,7 @@
 namespace {
 
 struct Select {
+  static constexpr int kHeads = HEADS;
   static constexpr int kQueryLen = 1;
   static constexpr int kBlockSize = 128;
   static constexpr int kMaxBlocks = 1024 * RANKS;
@@ -84,16 +85,19 @@ m3_rank_select(const float *score, i64 score_head_stride, const i32 *seq_lens,
                i64 score_out_head_stride, i64 score_out_row_stride) {
   WINNOW_SHARED NarrowStorage<Select> storage;
   // select_row: the row and head of this workgroup, and what the row sees.
-  const SelectRow row = select_row<Select>(seq_lens);
+  const SelectRow row =
+      select_row<Select>(seq_lens, workgroup_x(), workgroup_y());
+  if (!takes_part<Select, ScoreKeys<Select>>(row))
+    return;
   // load_score_row: the row's scores as sortable keys in registers.
   const ScoreKeys<Select> keys =
       load_score_row<Select>(score, score_head_stride, row);
-  // narrow: at most 64 candidates, one a lane of the first wave.
-  const Candidate candidate = narrow<Select>(keys, row, storage);
-  if (wave_index() != 0)
+  // narrow: the few candidates that hold the selection, for the first wave.
+  const i32 listed = narrow<Select>(keys, row, storage);
+  if (listed < 0)
     return;
-  // rank: lane k gets the k-th block of the selection.
-  const i32 selected = rank<Select>(candidate, row);
+  // rank: the candidates in order, best first.
+  const Selection<Select> selected = rank<Select>(listed, row, storage);
   // store_candidates: what the other ranks get: block ids and their scores.
   store_candidates<Select>(selected, row, score, score_head_stride, ids,
                            id_head_stride, id_row_stride, scores,
@@ -109,17 +113,20 @@ m3_merge(const i32 *ids, i64 id_rank_stride, i64 id_head_stride,
          i64 pages_stride, i32 *ctx) {
   WINNOW_SHARED NarrowStorage<Merge> storage;
   // select_row: the row and head of this workgroup, and what the row sees.
-  const SelectRow row = select_row<Merge>(seq_lens);
+  const SelectRow row =
+      select_row<Merge>(seq_lens, workgroup_x(), workgroup_y());
+  if (!takes_part<Merge, CandidateKeys<Merge>>(row))
+    return;
   // load_candidates: what all ranks selected, as sortable keys in registers.
   const CandidateKeys<Merge> keys = load_candidates<Merge>(
       ids, id_rank_stride, id_head_stride, id_row_stride, scores,
       score_rank_stride, score_head_stride, score_row_stride, row);
-  // narrow: at most 64 candidates, one a lane of the first wave.
-  const Candidate candidate = narrow<Merge>(keys, row, storage);
-  if (wave_index() != 0)
+  // narrow: the few candidates that hold the selection, for the first wave.
+  const i32 listed = narrow<Merge>(keys, row, storage);
+  if (listed < 0)
     return;
-  // rank: lane k gets the k-th block of the selection.
-  const i32 selected = rank<Merge>(candidate, row);
+  // rank: the candidates in order, best first.
+  const Selection<Merge> selected = rank<Merge>(listed, row, storage);
   // store_selection: the ids, best first.
   store_selection<Merge>(selected, row, idx, idx_head_stride, idx_row_stride);
   // emit_pages: the attention's page table and context length.

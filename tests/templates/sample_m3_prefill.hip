@@ -159,17 +159,19 @@ m3_prefill_select(const float *score, i64 score_head_stride,
   WINNOW_SHARED NarrowStorage<Select> storage;
   // select_ragged_row: the row and head of this workgroup, and what the row
   // sees.
-  const SelectRow row =
-      select_ragged_row<Select>(seq_lens, cu_seqlens, requests);
+  const SelectRow row = select_ragged_row<Select>(
+      seq_lens, cu_seqlens, requests, workgroup_x(), workgroup_y());
+  if (!takes_part<Select, ScoreKeys<Select>>(row))
+    return;
   // load_score_row: the row's scores as sortable keys in registers.
   const ScoreKeys<Select> keys =
       load_score_row<Select>(score, score_head_stride, row);
-  // narrow: at most 64 candidates, one a lane of the first wave.
-  const Candidate candidate = narrow<Select>(keys, row, storage);
-  if (wave_index() != 0)
+  // narrow: the few candidates that hold the selection, for the first wave.
+  const i32 listed = narrow<Select>(keys, row, storage);
+  if (listed < 0)
     return;
-  // rank: lane k gets the k-th block of the selection.
-  const i32 selected = rank<Select>(candidate, row);
+  // rank: the candidates in order, best first.
+  const Selection<Select> selected = rank<Select>(listed, row, storage);
   // store_selection: the ids, best first.
   store_selection<Select>(selected, row, idx, idx_head_stride, idx_row_stride);
   // emit_pages: the attention's page table and context length.

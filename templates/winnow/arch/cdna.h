@@ -73,16 +73,12 @@ WINNOW_DEVICE LaneMask ballot(bool condition) {
   return __builtin_amdgcn_ballot_w64(condition);
 }
 
-/// How many lanes are in `lanes`. Of a 64-bit count the compiler would make
-/// 64-bit comparisons, for which there are no scalar instructions.
+/// How many lanes are in `lanes`. Were the compiler to see where the count is
+/// from, it would compare 64 bits, for which there are no scalar instructions.
 WINNOW_DEVICE i32 count_lanes(LaneMask lanes) {
-  return __builtin_popcount(static_cast<u32>(lanes)) +
-         __builtin_popcount(static_cast<u32>(lanes >> 32));
-}
-
-/// The same, for sums, which are not compared.
-WINNOW_DEVICE i32 tally_lanes(LaneMask lanes) {
-  return __builtin_popcountll(lanes);
+  i32 count = __builtin_popcountll(lanes);
+  __asm__("" : "+s"(count));
+  return count;
 }
 
 /// How many lanes before this one are in `lanes`.
@@ -104,10 +100,19 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
   return __builtin_amdgcn_ds_bpermute(lane * 4, value);
 }
 
-/// Moves this lane's register to lane `lane`; the targets have to be a
-/// permutation of the lanes.
-WINNOW_DEVICE u32 send_to_lane(u32 value, i32 lane) {
-  return __builtin_amdgcn_ds_permute(lane * 4, value);
+/// `bits` with one more at the low end: whether a is above b. The sign of a
+/// saturated difference, shifted in by v_alignbit_b32: two instructions, where
+/// a comparison has to wait until its lane mask can be read.
+WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
+  const i32 difference = __builtin_elementwise_sub_sat(b, a);
+  return bits << 1 | static_cast<u32>(difference) >> 31;
+}
+
+/// What any lane of this wave has written to local memory before is seen by all
+/// its lanes after. The wave's accesses are executed in order, so that only the
+/// compiler has to be told.
+WINNOW_DEVICE void wave_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
 }
 
 //===--- Memory ---===//
@@ -135,6 +140,23 @@ template <class T> using Constant = const T __attribute__((address_space(4)));
 template <class T> WINNOW_DEVICE T load_uniform(const T *table, i64 index) {
   return ((Constant<T> *)table)[index];
 }
+
+/// `count` words of memory, of which a lane may ask for those past the end too
+/// and gets 0. A buffer resource bounds what is read without instructions of
+/// its own; its last word says that elements are raw words (CDNA3 and CDNA4
+/// ISA, "Buffer resource descriptor").
+class BoundedWords {
+public:
+  WINNOW_DEVICE BoundedWords(const void *words, i32 count)
+      : resource_(__builtin_amdgcn_make_buffer_rsrc(
+            const_cast<void *>(words), 0, max(count, 0) * 4, 0x00027000)) {}
+  WINNOW_DEVICE u32 load(u32 index) const {
+    return __builtin_amdgcn_raw_buffer_load_b32(resource_, index * 4, 0, 0);
+  }
+
+private:
+  __amdgpu_buffer_rsrc_t resource_;
+};
 
 /// 16 bytes of a row.
 using Part = i32x4;

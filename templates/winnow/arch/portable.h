@@ -52,6 +52,8 @@ WINNOW_DEVICE constexpr i32 max(i32 a, i32 b) { return a > b ? a : b; }
 WINNOW_DEVICE constexpr u32 min(u32 a, u32 b) { return a < b ? a : b; }
 WINNOW_DEVICE constexpr i64 min(i64 a, i64 b) { return a < b ? a : b; }
 WINNOW_DEVICE constexpr u32 max(u32 a, u32 b) { return a > b ? a : b; }
+WINNOW_DEVICE constexpr u64 min(u64 a, u64 b) { return a < b ? a : b; }
+WINNOW_DEVICE constexpr u64 max(u64 a, u64 b) { return a > b ? a : b; }
 
 WINNOW_DEVICE float float_of_bits(u32 bits) {
   return __builtin_bit_cast(float, bits);
@@ -91,6 +93,11 @@ WINNOW_DEVICE float max_but_nan(float a, float b) { return ::fmaxf(a, b); }
 /// latter's value has to have one.
 WINNOW_DEVICE i32 count_bits(u32 value) { return ::__popc(value); }
 WINNOW_DEVICE i32 leading_zeros(u32 value) { return ::__clz(value); }
+
+/// The number of the lowest bit that is set, of which there has to be one, and
+/// all bits in reverse order.
+WINNOW_DEVICE i32 lowest_bit(u32 value) { return ::__ffs(value) - 1; }
+WINNOW_DEVICE u32 reverse_bits(u32 value) { return ::__brev(value); }
 
 /// What any lane has written to local memory before is seen by all after.
 WINNOW_DEVICE void local_barrier() { ::__syncthreads(); }
@@ -166,6 +173,10 @@ WINNOW_DEVICE float max_but_nan(float a, float b) {
 
 WINNOW_DEVICE i32 count_bits(u32 value) { return __builtin_popcount(value); }
 WINNOW_DEVICE i32 leading_zeros(u32 value) { return __builtin_clz(value); }
+WINNOW_DEVICE i32 lowest_bit(u32 value) { return __builtin_ctz(value); }
+WINNOW_DEVICE u32 reverse_bits(u32 value) {
+  return __builtin_bitreverse32(value);
+}
 
 WINNOW_DEVICE void local_barrier() {
   // Compilers before clang 19 order global memory too: correct, and slower.

@@ -397,11 +397,12 @@ def Winnow_LoadScoreRowOp : Winnow_StageValueOp<"load_score_row", "scores"> {
 }
 
 def Winnow_NarrowOp : Winnow_StageValueOp<"narrow", "candidates"> {
-  let summary = "narrows a row to at most 64 candidates";
+  let summary = "narrows a row to the few candidates that one wave can sort";
   let description = [{
-    Histograms of the leading bits in which the remaining keys differ, in LDS,
-    until one wave can rank what is left. Exact for any ties: a key is the score
-    and then the block's number.
+    A lower bound of the least score that is kept, taken from the largest scores
+    of the lanes, leaves few enough nearly always; otherwise it is raised until
+    what is left fits, or all of it ties. Exact for any ties: those are settled
+    by the blocks' numbers.
 
     ```mlir
     %candidates = winnow.stage.narrow %scores for %row
