@@ -8,13 +8,10 @@
 
 namespace winnow {
 
-/// Lane numbers have so many bits.
-inline constexpr i32 kLaneBits = kWaveLanes == 64 ? 6 : 5;
-static_assert(1 << kLaneBits == kWaveLanes, "waves have 32 or 64 lanes");
-
 /// The lane whose number is this one's with its bits in reverse order.
 WINNOW_DEVICE i32 mirrored_lane() {
-  return static_cast<i32>(reverse_bits(lane_index()) >> (32 - kLaneBits));
+  return static_cast<i32>(reverse_bits(lane_index()) /
+                          (0x80000000u / (kWaveLanes / 2)));
 }
 
 /// `bits` with one more at the low end: whether a is above b.
