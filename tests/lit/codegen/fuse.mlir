@@ -71,8 +71,10 @@
 // HIP-NEXT: for (RowWalk<Decode> rows(task.request); rows.more(); rows.next()) {
 // HIP-NEXT:   const SelectRow row =
 // HIP-NEXT:       select_row<Decode>(seq_lens, rows.row, rows.head);
+// HIP-NEXT:   if (!takes_part<Decode, ScoreKeys<Decode>>(row))
+// HIP-NEXT:     continue;
 // HIP:          narrow<Decode>(
-// HIP-NEXT:   if (wave_index() != 0)
+// HIP-NEXT:   if (listed < 0)
 // HIP-NEXT:     continue;
 func.func @speculate(%q: memref<?x4x128xf8E4M3FN>, %keys: memref<?x256x128xf8E4M3FN>,
                      %index_table: memref<?x?xi32>, %attn_table: memref<?x?xi32>,
