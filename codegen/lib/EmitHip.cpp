@@ -644,6 +644,16 @@ private:
   llvm::DenseMap<std::pair<unsigned, unsigned>, std::string> strides, extents;
 };
 
+/// The architecture whose header the matrix kernels among these stand on. The
+/// others know none.
+StringRef archOf(ArrayRef<KernelOp> kernels) {
+  for (KernelOp kernel : kernels)
+    if (auto arch = kernel->getAttrOfType<StringAttr>(kArchAttr);
+        arch && loweringOf(kernel).usesMatrixUnits())
+      return arch.getValue();
+  return "gfx950";
+}
+
 /// The constants of one kernel as a struct.
 std::string emitShape(KernelOp kernel) {
   std::string text =
@@ -745,6 +755,6 @@ FailureOr<std::string> winnow::emitHip(func::FuncOp entry) {
       "//===--- Kernels ---===//\n\n"
       "using namespace winnow;\n{}",
       entry.getSymName().str(), llvm::join(archsOf(entry), ", "), constants,
-      emitAssertions(entry), inlineTemplates(headers.getArrayRef(), "gfx950"),
-      bodies);
+      emitAssertions(entry),
+      inlineTemplates(headers.getArrayRef(), archOf(kernels)), bodies);
 }

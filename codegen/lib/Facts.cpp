@@ -10,16 +10,15 @@
 using namespace mlir;
 using namespace winnow;
 
-namespace {
-
-/// The platform whose compiler takes an architecture of this name.
-std::optional<std::string> platformOf(StringRef arch) {
+std::optional<std::string> winnow::platformOf(StringRef arch) {
   if (arch.starts_with("gfx"))
     return "rocm";
   if (arch.starts_with("sm_"))
     return "cuda";
   return std::nullopt;
 }
+
+namespace {
 
 std::string spelling(Type type) {
   std::string text;

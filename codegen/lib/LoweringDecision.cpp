@@ -14,8 +14,11 @@ LoweringDecisions::LoweringDecisions(func::FuncOp entry, StringRef arch,
   for (const Lowering &lowering : lowerings())
     if (lowering.name == prefer)
       order.push_back(&lowering);
+  // Another platform's matrix units are no better lowering that was missed.
+  const std::optional<std::string> platform = platformOf(arch);
   for (const Lowering &lowering : lowerings())
-    if (lowering.name != prefer)
+    if (lowering.name != prefer && (!lowering.usesMatrixUnits() || !platform ||
+                                    lowering.platform == *platform))
       order.push_back(&lowering);
   findFaults();
   group();
@@ -105,7 +108,12 @@ void LoweringDecisions::decide(Decision &decision) {
   for (Operation *op : decision.operations)
     if (auto name = op->getAttrOfType<StringAttr>(kLoweringAttr))
       asked = name.getValue();
-  for (const Lowering *lowering : order) {
+  // One that is asked for says itself what it refuses.
+  SmallVector<const Lowering *> tried(order);
+  if (const Lowering *wanted = asked ? findLowering(*asked) : nullptr;
+      wanted && !llvm::is_contained(order, wanted))
+    tried.insert(tried.begin(), wanted);
+  for (const Lowering *lowering : tried) {
     size_t before = decision.refusals.size();
     if (asked && *asked != lowering->name)
       decision.refusals.push_back(
@@ -119,9 +127,7 @@ void LoweringDecisions::decide(Decision &decision) {
       return;
     }
   }
-  if (asked && llvm::none_of(order, [&](const Lowering *lowering) {
-        return lowering->name == *asked;
-      }))
+  if (asked && !findLowering(*asked))
     faults.push_back(
         {("there is no lowering '" + *asked + "'; known: " + loweringNames())
              .str(),

@@ -11,10 +11,17 @@
 using namespace mlir;
 using namespace winnow;
 
-static constexpr Lowering kLowerings[] = {{"mfma", "winnow_mfma"},
-                                          {"generic", "winnow_generic"}};
+static constexpr Lowering kLowerings[] = {
+    {"mfma", "winnow_mfma", "rocm", 64, 16384},
+    {"generic", "winnow_generic", "", 64, 0}};
 
 ArrayRef<Lowering> winnow::lowerings() { return kLowerings; }
+
+const Lowering *winnow::findLowering(StringRef name) {
+  const auto *it = llvm::find_if(
+      kLowerings, [&](const Lowering &each) { return each.name == name; });
+  return it == std::end(kLowerings) ? nullptr : it;
+}
 
 std::string winnow::loweringNames() {
   return llvm::join(llvm::map_range(lowerings(),
@@ -51,20 +58,27 @@ SmallVector<KernelOp> winnow::kernelsOf(func::FuncOp entry) {
   return kernels.takeVector();
 }
 
-/// The lowering of one kernel; one written by hand may have none.
-static const Lowering &loweringOf(KernelOp kernel) {
-  if (auto name = kernel->getAttrOfType<StringAttr>(kLoweringAttr))
-    for (const Lowering &lowering : lowerings())
-      if (lowering.name == name.getValue())
-        return lowering;
-  return lowerings().front();
+const Lowering &winnow::loweringOf(KernelOp kernel) {
+  auto name = kernel->getAttrOfType<StringAttr>(kLoweringAttr);
+  const Lowering *known = name ? findLowering(name.getValue()) : nullptr;
+  return known ? *known : lowerings().front();
+}
+
+/// The architecture whose header the kernels of an entry are written over, or
+/// empty if none is.
+static std::string matrixArchOf(func::FuncOp entry) {
+  for (KernelOp kernel : kernelsOf(entry))
+    if (winnow::loweringOf(kernel).usesMatrixUnits())
+      if (auto arch = kernel->getAttrOfType<StringAttr>(kArchAttr))
+        return arch.getValue().str();
+  return "";
 }
 
 /// The lowerings of an entry's kernels, each once.
 static SmallVector<const Lowering *> loweringsOf(func::FuncOp entry) {
   llvm::SetVector<const Lowering *> all;
   for (KernelOp kernel : kernelsOf(entry))
-    all.insert(&::loweringOf(kernel));
+    all.insert(&winnow::loweringOf(kernel));
   return all.takeVector();
 }
 
@@ -75,7 +89,7 @@ std::string winnow::loweringOf(func::FuncOp entry) {
   for (KernelOp kernel : kernelsOf(entry))
     if (kernel.getShapeName() == "Score" || kernel.getShapeName() == "Select" ||
         kernel.getShapeName() == "Merge" || isJoined(kernel))
-      all.insert(&::loweringOf(kernel));
+      all.insert(&winnow::loweringOf(kernel));
   if (all.empty())
     all.insert_range(loweringsOf(entry));
   for (const Lowering *lowering : all)
@@ -83,7 +97,8 @@ std::string winnow::loweringOf(func::FuncOp entry) {
   return name;
 }
 
-contract::Contract winnow::loweringContract(func::FuncOp entry) {
+/// What the lowerings ask, for every architecture that they are for.
+static contract::Contract wholeContract(func::FuncOp entry) {
   SmallVector<const Lowering *> all = loweringsOf(entry);
   if (all.size() == 1)
     if (const contract::Contract *whole =
@@ -98,7 +113,7 @@ contract::Contract winnow::loweringContract(func::FuncOp entry) {
   for (const Lowering *lowering : all)
     name += "_" + lowering->name.str();
   for (KernelOp kernel : kernelsOf(entry)) {
-    const Lowering &lowering = ::loweringOf(kernel);
+    const Lowering &lowering = winnow::loweringOf(kernel);
     if (const contract::Contract *whole =
             contract::find(lowering.contract.str()))
       parts.push_back(whole->about(operationsOf(kernel)));
@@ -110,7 +125,15 @@ contract::Contract winnow::loweringContract(func::FuncOp entry) {
       "What each lowering asks of its own kernels: " + operations + ".", parts);
 }
 
+contract::Contract winnow::loweringContract(func::FuncOp entry) {
+  contract::Contract limits = wholeContract(entry);
+  const std::string arch = matrixArchOf(entry);
+  return arch.empty() ? limits : limits.narrowed("arch", arch);
+}
+
 std::vector<std::string> winnow::archsOf(func::FuncOp entry) {
+  if (std::string arch = matrixArchOf(entry); !arch.empty())
+    return {arch};
   std::vector<std::string> archs;
   const contract::FactInfo *arch = contract::findFact("arch");
   if (!arch)

@@ -492,7 +492,12 @@ private:
     std::string symbol = sizeOf(op.getSizes().front());
     for (auto [axis, size] : llvm::enumerate(kernel.getGrid().getResults()))
       launch.grid[axis] = toExpression(size, symbol);
-    launch.block = {static_cast<int64_t>(kernel.getWaves()) * kWaveLanes, 1, 1};
+    if (std::optional<int64_t> threads = kernel.getShapeConstant("kThreads"))
+      launch.block = {*threads, 1, 1};
+    else
+      launch.block = {static_cast<int64_t>(kernel.getWaves()) *
+                          winnow::loweringOf(kernel).waveLanes,
+                      1, 1};
     for (const KernelParameter &parameter : kernelParameters(kernel)) {
       Value memory = op.getArguments()[parameter.argument];
       auto argument = dyn_cast<BlockArgument>(memory);

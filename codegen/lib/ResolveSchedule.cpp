@@ -3,6 +3,7 @@
 // schedule of each of its kernels. Everything that is fixed is held against
 // what the kernels can do before any kernel is made.
 #include "Schedule.h"
+#include "winnow/Codegen/Lowerings.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,7 +18,9 @@ static KernelProblem scoreProblemOf(Description &description) {
                  : description.isRagged() ? Kind::RaggedScore
                                           : Kind::Score;
   auto keys = cast<MemRefType>(description.score.getKeys().getType());
-  problem.waveLanes = kWaveLanes;
+  const Lowering &lowering = *findLowering(description.scoreLowering());
+  problem.waveLanes = lowering.waveLanes;
+  problem.sliceBytes = lowering.sliceBytes;
   problem.heads = description.heads();
   // Where rows are ragged, a request may have as many as the bounds allow.
   problem.queries = description.heads() *
@@ -37,7 +40,7 @@ static KernelProblem selectProblemOf(Description &description) {
   problem.kind = description.selectLowering() == "generic" ? Kind::GenericSelect
                  : merges                                  ? Kind::Merge
                                                            : Kind::Select;
-  problem.waveLanes = kWaveLanes;
+  problem.waveLanes = findLowering(description.selectLowering())->waveLanes;
   problem.heads = description.heads();
   problem.blockSize = description.blockSize();
   // The generic merge takes any number of ranks.

@@ -27,9 +27,10 @@ static constexpr int64_t kTileQueries = 16;
 
 namespace {
 
-/// The leaf functions keep at most 16 KiB of keys in registers or in a buffer.
+/// The leaf functions keep so many bytes of keys in registers or in a buffer.
 int64_t sliceCount(Description &description) {
-  constexpr int64_t sliceBytes = 16384;
+  const int64_t sliceBytes =
+      findLowering(description.scoreLowering())->sliceBytes;
   auto keys = cast<MemRefType>(description.score.getKeys().getType());
   int64_t tokenBytes = keys.getDimSize(2) * keys.getElementTypeBitWidth() / 8;
   return llvm::divideCeil(description.blockSize() * tokenBytes, sliceBytes);
@@ -55,9 +56,7 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
     if (!lowering)
       return op.emitOpError("has no 'winnow.lowering'; run "
                             "winnow-select-lowering first");
-    if (llvm::none_of(lowerings(), [&](const Lowering &known) {
-          return known.name == lowering.getValue();
-        }))
+    if (!findLowering(lowering.getValue()))
       return op.emitOpError("has the lowering ")
              << lowering << ", which this scheduler does not know; known: "
              << loweringNames();
@@ -113,10 +112,11 @@ FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
                  .attachNote(description.selectOp()->getLoc())
              << "that operation";
   if (MergeCandidatesOp merge = description.merge)
-    if (description.selectLowering() == "mfma" &&
+    if (description.selectLowering() != "generic" &&
         merge.getIds().getType().isDynamicDim(0))
-      return merge.emitOpError("has the lowering 'mfma', which needs a static "
-                               "axis 0 of ids (ranks), found ")
+      return merge.emitOpError("has the lowering '")
+             << description.selectLowering()
+             << "', which needs a static axis 0 of ids (ranks), found "
              << merge.getIds().getType();
   std::optional<EntryBounds> bounds = getEntryBounds(entry);
   if (!bounds)
@@ -228,7 +228,7 @@ private:
     const KernelSchedule &schedule = description.schedule.score;
     auto queryType = cast<MemRefType>(op.getQuery().getType());
     KernelOp kernel =
-        startKernel("mfma", "_score", "Score",
+        startKernel(description.scoreLowering(), "_score", "Score",
                     {{"kHeads", number(description.heads())},
                      {"kQueryLen", number(description.queryLen())},
                      {"kHeadDim", number(queryType.getDimSize(2))},
@@ -296,7 +296,7 @@ private:
     int64_t chunks =
         llvm::divideCeil(description.shardBlocks(), schedule.chunkBlocks);
     KernelOp kernel = startKernel(
-        "mfma", "_score", "Score",
+        description.scoreLowering(), "_score", "Score",
         {{"kHeads", number(description.heads())},
          {"kHeadDim", number(queryType.getDimSize(2))},
          {"kBlockSize", number(description.blockSize())},
@@ -353,10 +353,10 @@ private:
                   {"kSlots", number(schedule.slots)}});
     if (description.merge)
       shape.push_back({"kRanks", number(description.ranks())});
-    KernelOp kernel =
-        startKernel("mfma", selectSuffix(), selectName(), shape,
-                    {rowCount(), constant(description.heads()), constant(1)},
-                    schedule.waves, loc, memory);
+    KernelOp kernel = startKernel(
+        description.selectLowering(), selectSuffix(), selectName(), shape,
+        {rowCount(), constant(description.heads()), constant(1)},
+        schedule.waves, loc, memory);
     auto arguments = kernel.getBody()->getArguments().begin();
     Value scores = *arguments++;
     Value rankScores = description.merge ? *arguments++ : Value();

@@ -160,17 +160,11 @@ static std::string text(std::string_view name, int64_t value) {
 /// lane (templates/winnow/ragged_walk.h).
 static std::optional<std::string> raggedConflict(const KernelProblem &problem,
                                                  const KernelSchedule &s) {
-  constexpr int64_t pieceBytes = 16, mostSliceBytes = 16384;
+  constexpr int64_t pieceBytes = 16;
   const int64_t rowPieces = problem.headDim * problem.elementBytes / pieceBytes;
   const int64_t slicePieces =
-      std::min(problem.blockSize * rowPieces, mostSliceBytes / pieceBytes);
+      std::min(problem.blockSize * rowPieces, problem.sliceBytes / pieceBytes);
   const int64_t threads = s.waves * problem.waveLanes;
-  if (threads % (rowPieces * rowPieces) != 0)
-    return text("waves", s.waves) + " load " + std::to_string(threads) +
-           " pieces of keys at once, needed a multiple of " +
-           std::to_string(rowPieces * rowPieces) + " (keys of " +
-           std::to_string(rowPieces) +
-           " pieces lie in local memory in as many orders)";
   if (slicePieces % threads != 0 && slicePieces > threads)
     return text("waves", s.waves) + " load " + std::to_string(threads) +
            " pieces of keys at once, needed a divisor of " +

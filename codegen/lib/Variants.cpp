@@ -26,8 +26,11 @@ uint32_t place(runtime::Bundle &bundle, runtime::Source source,
                        [&](const auto &other) { return other.name == name; });
   };
   const std::string stem = source.name.substr(0, source.name.rfind('.'));
+  // One that is for a single architecture is told apart by that.
+  const std::string mark =
+      source.archs.size() == 1 ? source.archs.front() : source.lowering;
   for (int count = 1; taken(source.name); ++count)
-    source.name = stem + "-" + source.lowering +
+    source.name = stem + "-" + mark +
                   (count == 1 ? "" : "-" + std::to_string(count)) + ".hip";
   sources.push_back(std::move(source));
   return static_cast<uint32_t>(sources.size() - 1);

@@ -115,9 +115,10 @@ void tool::addEmitCommand(CLI::App &app, Action &action) {
   command
       ->add_option("-o,--output", options->folder, "The folder to write into")
       ->required();
-  CLI::Option *arch =
-      command->add_option("--arch", options->compile.arch, "The architecture it is for")
-          ->capture_default_str();
+  CLI::Option *arch = command
+                          ->add_option("--arch", options->compile.arch,
+                                       "The architecture it is for")
+                          ->capture_default_str();
   addPreferOption(*command, options->compile.prefer);
   addScheduleOption(*command, options->compile.schedule);
   command->callback([options, arch, &action] {

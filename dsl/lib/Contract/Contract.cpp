@@ -311,6 +311,19 @@ Contract Contract::about(const std::vector<std::string> &operations) const {
   return part;
 }
 
+Contract Contract::narrowed(std::string_view fact, const Value &value) const {
+  Contract part = *this;
+  for (Limit &limit : part.table)
+    if (limit.relation == Relation::OneOf && limit.facts.size() == 1 &&
+        limit.facts.front() == fact &&
+        std::find(limit.values.begin(), limit.values.end(), value) !=
+            limit.values.end()) {
+      limit.relation = Relation::Equals;
+      limit.values = {value};
+    }
+  return part;
+}
+
 Contract Contract::join(std::string name, std::string title, std::string about,
                         const std::vector<Contract> &parts) {
   Contract whole;

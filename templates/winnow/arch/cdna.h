@@ -13,7 +13,7 @@ using i32x4 = i32 __attribute__((ext_vector_type(4)));
 using u32x2 = u32 __attribute__((ext_vector_type(2)));
 using f32x4 = float __attribute__((ext_vector_type(4)));
 
-//===--- Waves ---===//
+// --- Waves ---
 
 inline constexpr i32 kWaveLanes = 64;
 using LaneMask = u64;
@@ -115,7 +115,7 @@ WINNOW_DEVICE void wave_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
 }
 
-//===--- Memory ---===//
+// --- Memory ---
 
 /// Memory at large, as opposed to a pointer that might be to LDS.
 template <class T> using Global = T __attribute__((address_space(1)));
@@ -206,7 +206,7 @@ template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
 /// Keys that a wave has in flight at once: 256 bytes a lane.
 inline constexpr i32 kSliceBytes = 16384;
 
-//===--- Scheduling ---===//
+// --- Scheduling ---
 
 /// Instructions stay on their side of it.
 WINNOW_DEVICE void keep_order() { __builtin_amdgcn_sched_barrier(0); }
@@ -229,7 +229,7 @@ WINNOW_DEVICE float max_of_numbers(float a, float b) {
   return __builtin_amdgcn_fmed3f(a, b, largest);
 }
 
-//===--- Matrix units ---===//
+// --- Matrix units ---
 
 // A 16x16 product takes 16 rows (operand A) times 16 columns (operand B). Lane
 // l holds part of row or column l % 16, and result register i of lane l is row

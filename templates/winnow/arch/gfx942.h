@@ -14,7 +14,7 @@ using f16x2 = _Float16 __attribute__((ext_vector_type(2)));
 using f16x4 = _Float16 __attribute__((ext_vector_type(4)));
 using f16x8 = _Float16 __attribute__((ext_vector_type(8)));
 
-//===--- Between rows of lanes ---===//
+// --- Between rows of lanes ---
 
 /// Combines all lanes of the wave; every lane gets the result. Rows agree on
 /// theirs, so the last steps are scalar.
@@ -43,7 +43,7 @@ WINNOW_DEVICE float join_tiles(const TileMaxima<Tiles> &best) {
   return join_across<16>(even, even);
 }
 
-//===--- Matrix units ---===//
+// --- Matrix units ---
 
 /// Parts as the matrix unit takes them: fp8 as f16, two for one.
 template <class Element, i32 Rows = kLaneRows> struct Operand {

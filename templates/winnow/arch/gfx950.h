@@ -11,7 +11,7 @@ using i32x8 = i32 __attribute__((ext_vector_type(8)));
 using bf16x8 = __bf16 __attribute__((ext_vector_type(8)));
 using f16x8 = _Float16 __attribute__((ext_vector_type(8)));
 
-//===--- Between rows of lanes ---===//
+// --- Between rows of lanes ---
 
 /// v_permlane32_swap exchanges the upper half of its first register with the
 /// lower half of its second, v_permlane16_swap the odd rows of the first with
@@ -58,7 +58,7 @@ WINNOW_DEVICE float join_tiles(const TileMaxima<Tiles> &best) {
   return join_rows(even, even);
 }
 
-//===--- Matrix units ---===//
+// --- Matrix units ---
 
 /// The matrix unit takes rows as they are in memory.
 template <class Element, i32 Rows = kLaneRows>

@@ -92,22 +92,6 @@ func.func @uneven(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN
 
 // -----
 
-// expected-error@below {{cannot have its schedule of 'score': waves = 2 load 128 pieces of keys at once, needed a multiple of 256 (keys of 16 pieces lie in local memory in as many orders)}}
-func.func @orders(%q: memref<?x1x128xbf16>, %keys: memref<?x128x128xbf16>,
-                  %table: memref<?x?xi32>, %lens: memref<?xi32>, %cu: memref<?xi32>, %idx: memref<1x?x16xi32>)
-    attributes {winnow.entry, winnow.bounds = {max_seq_len = 131072, max_requests = 8, max_query_len = 512, max_rows = 512},
-                winnow.schedule = {score = {waves = 2}}} {
-  %rows = winnow.ragged_rows %lens, %cu : memref<?xi32>, memref<?xi32>
-  %scores = winnow.block_score %q, %keys[%table] on %rows
-      : memref<?x1x128xbf16>, memref<?x128x128xbf16>, memref<?x?xi32>, !winnow.rows<ragged>
-  %selection = winnow.topk %scores {k = 16} : !winnow.scores<ragged, heads = 1, block_size = 128>
-  winnow.store_selection %selection, %idx
-      : !winnow.selection<ragged, heads = 1, block_size = 128, k = 16>, memref<1x?x16xi32>
-  return
-}
-
-// -----
-
 // expected-error@below {{cannot have its schedule of 'score': query_tiles = 3, needed 1, 2 or 4 (the lanes of a wave share its tiles evenly)}}
 func.func @three_tiles(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
                        %table: memref<?x?xi32>, %lens: memref<?xi32>, %cu: memref<?xi32>, %idx: memref<1x?x16xi32>)

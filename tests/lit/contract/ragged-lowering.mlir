@@ -2,16 +2,16 @@
 // Ragged rows go to the matrix cores with up to sixteen heads of any type that
 // has an MFMA; what those refuse goes to the generic lowering, kernel by kernel.
 // RUN: winnow-opt %s -split-input-file -winnow-select-lowering=arch=gfx950 | FileCheck %s
-// RUN: winnow-opt %s -split-input-file -winnow-select-lowering=arch=gfx942 | FileCheck %s --check-prefix=GFX942
+// RUN: winnow-opt %s -split-input-file -winnow-select-lowering=arch=gfx90a | FileCheck %s --check-prefix=GFX90A
 
 // CHECK-LABEL: func.func @prefill
 // CHECK: winnow.block_score {{.*}}winnow.lowering = "mfma"
 // CHECK: winnow.topk {{.*}}winnow.lowering = "mfma"
-// GFX942-LABEL: func.func @prefill
-// GFX942: winnow.ragged_rows {{.*}}winnow.lowering = "generic"
-// GFX942: winnow.block_score {{.*}}winnow.lowering = "generic"
-// GFX942: winnow.topk {{.*}}winnow.lowering = "generic"
-// GFX942: winnow.store_selection {{.*}}winnow.lowering = "generic"
+// GFX90A-LABEL: func.func @prefill
+// GFX90A: winnow.ragged_rows {{.*}}winnow.lowering = "generic"
+// GFX90A: winnow.block_score {{.*}}winnow.lowering = "generic"
+// GFX90A: winnow.topk {{.*}}winnow.lowering = "generic"
+// GFX90A: winnow.store_selection {{.*}}winnow.lowering = "generic"
 func.func @prefill(%q: memref<?x16x128xf16>, %keys: memref<?x128x128xf16>, %table: memref<?x?xi32>,
                    %lens: memref<?xi32>, %cu: memref<?xi32>, %idx: memref<16x?x16xi32>)
     attributes {winnow.entry,

@@ -11,6 +11,9 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+#include <string>
+
 namespace winnow {
 
 /// The facts of one indexer of an entry: rows, scores, selection, and the page
@@ -29,6 +32,10 @@ struct LocatedFacts {
   llvm::StringMap<mlir::Location> places;
   mlir::Location entry;
 };
+
+/// The platform whose compiler takes an architecture of this name ("rocm" for
+/// "gfx950"); none for a name of no known kind.
+std::optional<std::string> platformOf(llvm::StringRef arch);
 
 /// The facts of each indexer of `entry`, which has not been scheduled yet:
 /// one for each remap_pages, topk or merge_candidates without one, or

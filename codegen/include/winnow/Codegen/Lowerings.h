@@ -17,13 +17,30 @@ namespace winnow {
 struct Lowering {
   llvm::StringLiteral name;
   llvm::StringLiteral contract;
+  /// Whose matrix units its kernels use; empty if they use none. Such kernels
+  /// are written over an architecture header, so a source is for one
+  /// architecture.
+  llvm::StringLiteral platform;
+  /// What the architecture headers of the lowering say, too: lanes of a wave,
+  /// and bytes of keys that a wave has in flight at once.
+  int64_t waveLanes;
+  int64_t sliceBytes;
+
+  bool usesMatrixUnits() const { return !platform.empty(); }
 };
 
 /// The best first.
 llvm::ArrayRef<Lowering> lowerings();
 
+/// The lowering of that name, or null.
+const Lowering *findLowering(llvm::StringRef name);
+
 /// "mfma, generic".
 std::string loweringNames();
+
+/// The lowering of one kernel; one written by hand may have none, and counts as
+/// the first.
+const Lowering &loweringOf(KernelOp kernel);
 
 /// The struct of a kernel that scores and selects in one launch.
 inline constexpr llvm::StringLiteral kJoinedShape = "Decode";
@@ -44,7 +61,8 @@ std::string loweringOf(mlir::func::FuncOp entry);
 
 /// What the lowering of a scheduled entry asks of a call: what its contract
 /// asks of the operations that the entry has; for a mixed one, what each
-/// lowering's contract asks of those that it got.
+/// lowering's contract asks of those that it got. Where the kernels use matrix
+/// units, the one architecture is asked for whose they are.
 contract::Contract loweringContract(mlir::func::FuncOp entry);
 
 /// The architectures that the source of a scheduled entry compiles for.

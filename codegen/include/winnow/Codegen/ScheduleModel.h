@@ -24,6 +24,8 @@ struct KernelProblem {
   };
   Kind kind = Kind::Score;
   int64_t waveLanes = 64;
+  /// Bytes of keys that a wave has in flight at once.
+  int64_t sliceBytes = 16384;
   int64_t heads = 1;
   /// Scoring: rows of a request times heads, the most that there are.
   int64_t queries = 1;

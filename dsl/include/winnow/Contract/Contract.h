@@ -78,6 +78,10 @@ public:
   /// of them or about all.
   Contract about(const std::vector<std::string> &operations) const;
 
+  /// The same, but where it lets a fact have one of several values, that value
+  /// alone. Limits that tie the fact to another stay as they are.
+  Contract narrowed(std::string_view fact, const Value &value) const;
+
   /// The limits of several contracts as one. Of limits that are the same but
   /// for their id and reason one stays; an id that is there already gets the
   /// other contract's name in front.
