@@ -9,7 +9,7 @@ using namespace winnow;
 using namespace winnow::test;
 
 static std::shared_ptr<const Kernels> compileUncached(const Shape &shape) {
-  Result<runtime::Bundle> bundle = emitKernels(shape);
+  Result<runtime::Bundle> bundle = emitKernels(shape, shape.arch);
   if (!bundle) {
     ADD_FAILURE() << shape.text() << "\n" << bundle.message();
     return nullptr;
@@ -25,7 +25,8 @@ static std::shared_ptr<const Kernels> compileUncached(const Shape &shape) {
 
 std::shared_ptr<const Kernels> test::compile(const Shape &shape) {
   static std::map<std::string, std::shared_ptr<const Kernels>> done;
-  auto [place, fresh] = done.try_emplace(shape.prefer + shape.describe());
+  auto [place, fresh] =
+      done.try_emplace(shape.arch + shape.prefer + shape.describe());
   if (fresh)
     place->second = compileUncached(shape);
   return place->second;

@@ -60,6 +60,10 @@ struct Shape {
   /// The lowering that is tried first; empty: the best first.
   std::string prefer;
 
+  /// Whose architecture header the kernels stand on. They are compiled for
+  /// gfx950 all the same, which is what is simulated.
+  std::string arch = "gfx950";
+
   bool ragged() const { return queryLen == 0; }
   int64_t maxBlocks() const { return (maxSeqLen + blockSize - 1) / blockSize; }
   /// The most blocks of a row that the shard scores.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One test of the device headers. MODE=headers compiles each of HEADERS on its
 # own; MODE=interface looks for what only an architecture header may hold;
-# MODE=shapes compiles SAMPLE once for each of SHAPES and reads what the
+# MODE=shapes compiles SAMPLE for ARCH once for each of SHAPES and reads what the
 # code objects say of themselves; MODE=cuda does that by nvcc, for sm_90.
 
-set(flags -x hip --offload-arch=gfx950 --offload-device-only --no-gpu-bundle-output
+set(flags -x hip --offload-arch=${ARCH} --offload-device-only --no-gpu-bundle-output
   -nogpuinc -nogpulib -std=c++17 -O3 -Wall -Wextra -Werror -I ${TEMPLATES})
 file(MAKE_DIRECTORY ${WORK})
 
@@ -76,9 +76,15 @@ if(MODE STREQUAL "shapes")
     # Unscaled, all tiles of a slice; a call would need a stack.
     execute_process(COMMAND ${OBJDUMP} -d --no-show-raw-insn ${WORK}/sample.co
       OUTPUT_VARIABLE code COMMAND_ERROR_IS_FATAL ANY)
-    set(mfma f32_16x16x128_f8f6f4)
+    if(ARCH STREQUAL "gfx942")
+      set(depth 16)
+      set(mfma f32_16x16x16_f16)
+    else()
+      set(depth 32)
+      set(mfma f32_16x16x128_f8f6f4)
+    endif()
     if(shape MATCHES "ELEMENT=(b?f16)")
-      set(mfma f32_16x16x32_${CMAKE_MATCH_1})
+      set(mfma f32_16x16x${depth}_${CMAKE_MATCH_1})
     endif()
     # A merge multiplies nothing.
     if(SAMPLE MATCHES "merge" AND code MATCHES "v_mfma")
