@@ -26,7 +26,8 @@ static std::optional<std::string> whyTwoInRegisters(Description &description) {
     return "scoring has " + std::to_string(waves) + " waves, selecting " +
            std::to_string(selectWaves);
   int64_t slots = fixedOfSelect(description, "slots").value_or(mostSlots);
-  int64_t places = waves * kWaveLanes * slots;
+  int64_t lanes = description.schedule.selectProblem.waveLanes;
+  int64_t places = waves * lanes * slots;
   if (description.shardBlocks() > places)
     return "a row has up to " + std::to_string(description.shardBlocks()) +
            " blocks, but a workgroup of " + std::to_string(waves) +
