@@ -39,7 +39,7 @@ WINNOW_DEVICE i32 list_places(u32 slots, i32 left, bool shared, i32 counter,
       u32 before = 0;
       if (lane_index() == 0)
         before = add_local(&storage.shared.listed[counter], listed);
-      before = read_first_lane(before);
+      before = read_lane(before, 0);
       listed += before;
       at += before;
     }

@@ -46,6 +46,9 @@ WINNOW_DEVICE void sort_candidates(i32 listed, const SelectRow &row,
   constexpr i32 half = kWaveLanes / 2;
   const i32 lane = lane_index();
   const bool halves = most == 1 && listed <= half;
+#pragma unroll
+  for (i32 j = 0; j < kKeptPerLane<Select>; ++j)
+    storage.blocks[j * kWaveLanes + lane] = kNoBlock;
   Candidate own[most];
   i32 larger[most] = {};
 #pragma unroll
@@ -56,9 +59,7 @@ WINNOW_DEVICE void sort_candidates(i32 listed, const SelectRow &row,
   count_larger<Select>(begin, steps, own, larger, storage);
   if (halves)
     larger[0] += fetch_lane(larger[0], lane ^ half);
-#pragma unroll
-  for (i32 j = 0; j < kKeptPerLane<Select>; ++j)
-    storage.blocks[j * kWaveLanes + lane] = kNoBlock;
+  wave_barrier();
 #pragma unroll
   for (i32 j = 0; j < most; ++j)
     if (larger[j] < Select::kTopK && is_candidate(own[j]))

@@ -2,7 +2,7 @@
 // What the CDNA targets have in common: waves of 64 lanes, scalar registers,
 // data-parallel moves within rows of 16 lanes, address spaces, and the layout
 // of 16x16 matrix products. A chip's own header adds its matrix instructions
-// (multiply_tile) and moves between rows (combine_rows, join_tiles).
+// (multiply_tile) and moves between rows (join_tiles).
 #pragma once
 
 #include "winnow/arch/fragment.h"
@@ -39,14 +39,6 @@ template <i32 N> WINNOW_DEVICE u32 partner(u32 value) {
 }
 template <i32 N> WINNOW_DEVICE float partner(float value) {
   return float_of_bits(partner<N>(bits_of_float(value)));
-}
-
-/// Combines the lanes of a row; each of them gets the result.
-template <class Combine> WINNOW_DEVICE u32 combine_row(u32 value, Combine f) {
-  value = f(value, partner<8>(value));
-  value = f(value, partner<4>(value));
-  value = f(value, partner<2>(value));
-  return f(value, partner<1>(value));
 }
 
 /// The sum over this lane and all lanes before it. Rows are summed by

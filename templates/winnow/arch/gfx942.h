@@ -16,14 +16,6 @@ using f16x8 = _Float16 __attribute__((ext_vector_type(8)));
 
 // --- Between rows of lanes ---
 
-/// Combines all lanes of the wave; every lane gets the result. Rows agree on
-/// theirs, so the last steps are scalar.
-template <class Combine> WINNOW_DEVICE u32 combine_wave(u32 value, Combine f) {
-  const u32 row = combine_row(value, f);
-  return f(f(read_lane(row, 0), read_lane(row, 16)),
-           f(read_lane(row, 32), read_lane(row, 48)));
-}
-
 /// One step of a maximum over lanes. Lanes with bit `N` clear go on with `a`,
 /// the others with `b`, each with what the lane across that bit knows of it.
 template <i32 N> WINNOW_DEVICE float join_across(float a, float b) {

@@ -23,16 +23,6 @@ WINNOW_DEVICE u32x2 swap_rows(u32 a, u32 b) {
   return __builtin_amdgcn_permlane16_swap(a, b, false, false);
 }
 
-/// Combines all lanes of the wave; every lane gets the result. A swap of two
-/// copies puts the two partners side by side.
-template <class Combine> WINNOW_DEVICE u32 combine_wave(u32 value, Combine f) {
-  const u32 row = combine_row(value, f);
-  const u32x2 halves = swap_halves(row, row);
-  const u32 half = f(halves.x, halves.y);
-  const u32x2 rows = swap_rows(half, half);
-  return f(rows.x, rows.y);
-}
-
 /// The larger of two numbers in the registers of a swap: the lanes that kept
 /// the first have the maximum of it and its other half, the others that of the
 /// second.

@@ -32,15 +32,6 @@ template <i32 N> WINNOW_DEVICE float partner(float value) {
   return ::__shfl_xor_sync(kAllLanes, value, N);
 }
 
-/// Combines all lanes of the wave; every lane gets the result.
-template <class Combine> WINNOW_DEVICE u32 combine_wave(u32 value, Combine f) {
-  value = f(value, partner<16>(value));
-  value = f(value, partner<8>(value));
-  value = f(value, partner<4>(value));
-  value = f(value, partner<2>(value));
-  return f(value, partner<1>(value));
-}
-
 /// The sum over this lane and all lanes before it.
 WINNOW_DEVICE u32 prefix_sum(u32 value) {
 #pragma unroll
@@ -59,16 +50,14 @@ WINNOW_DEVICE LaneMask ballot(bool condition) {
   return ::__ballot_sync(kAllLanes, condition);
 }
 WINNOW_DEVICE i32 count_lanes(LaneMask lanes) { return ::__popc(lanes); }
-WINNOW_DEVICE i32 tally_lanes(LaneMask lanes) { return ::__popc(lanes); }
 
 /// How many lanes before this one are in `lanes`.
 WINNOW_DEVICE i32 count_before(LaneMask lanes) {
   return ::__popc(lanes & ((1u << lane_index()) - 1));
 }
 
-/// The first and the last lane in `lanes`, of which there has to be one.
+/// The first lane in `lanes`, of which there has to be one.
 WINNOW_DEVICE i32 first_lane(LaneMask lanes) { return ::__ffs(lanes) - 1; }
-WINNOW_DEVICE i32 last_lane(LaneMask lanes) { return 31 - ::__clz(lanes); }
 
 /// The register of one lane; `lane` has to be uniform.
 WINNOW_DEVICE u32 read_lane(u32 value, i32 lane) {
@@ -80,17 +69,9 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
   return ::__shfl_sync(kAllLanes, value, lane);
 }
 
-/// Moves this lane's register to lane `lane`; the targets have to be a
-/// permutation of the lanes. A lane can only fetch, so each first finds who
-/// sends to it: the one lane whose target has all bits as its own number.
-WINNOW_DEVICE u32 send_to_lane(u32 value, i32 lane) {
-  LaneMask senders = kAllLanes;
-#pragma unroll
-  for (i32 bit = 1; bit < kWaveLanes; bit *= 2) {
-    const LaneMask with = ballot(lane & bit);
-    senders &= lane_index() & bit ? with : ~with;
-  }
-  return fetch_lane(value, first_lane(senders));
+/// `bits` with one more at the low end: whether a is above b.
+WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
+  return bits << 1 | (a > b);
 }
 
 /// What the wave's lanes have written to local memory before is seen by all of
@@ -110,6 +91,21 @@ template <i32 Waves> WINNOW_DEVICE void team_barrier(i32 team) {
 template <class T> WINNOW_DEVICE T load_uniform(const T *table, i64 index) {
   return ::__ldg(table + index);
 }
+
+/// `count` words of memory, of which a lane may ask for those past the end too
+/// and gets 0.
+class BoundedWords {
+public:
+  WINNOW_DEVICE BoundedWords(const void *words, i32 count)
+      : words_(static_cast<const u32 *>(words)), count_(max(count, 0)) {}
+  WINNOW_DEVICE u32 load(u32 index) const {
+    return index < count_ ? words_[index] : 0;
+  }
+
+private:
+  const u32 *words_;
+  u32 count_;
+};
 
 /// 16 bytes of a row.
 using Part = u32x4;
