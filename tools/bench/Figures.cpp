@@ -18,6 +18,8 @@ std::optional<double> Figure::ratio() const {
 std::optional<bool> Figure::met() const {
   if (!goal)
     return std::nullopt;
+  if (isWrong)
+    return false;
   return goalIsLeast ? ours >= *goal : ours <= *goal;
 }
 
@@ -76,6 +78,8 @@ std::string winnow::bench::figuresText(const std::vector<Figure> &figures) {
       line +=
           fmt::format("  p10 {} p90 {}", number(figure.low, figure.decimals),
                       number(figure.high, figure.decimals));
+    if (figure.isWrong)
+      line += "  WRONG RESULT";
     if (!figure.note.empty())
       line += "  " + figure.note;
     line.erase(line.find_last_not_of(' ') + 1);
@@ -102,6 +106,8 @@ std::string winnow::bench::figuresJson(const std::vector<Figure> &figures,
     put(object, figure.goalIsLeast ? "at_least" : "at_most", figure.goal);
     if (figure.met())
       object["met"] = *figure.met();
+    if (figure.isWrong)
+      object["wrong"] = true;
     if (!figure.note.empty())
       object["note"] = figure.note;
     list.push_back(std::move(object));

@@ -22,6 +22,7 @@ struct Figure {
   /// median.
   std::optional<double> low = {}, high = {};
   std::string note = {};
+  bool isWrong = false; ///< what was timed computed something else
 
   /// "group / name", which is unique.
   std::string key() const { return group + " / " + name; }

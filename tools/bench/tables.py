@@ -57,7 +57,8 @@ def tables(content):
             goal = "at most " + number(figure["at_most"]) if "at_most" in figure else ""
             goal = "at least " + number(figure["at_least"]) if "at_least" in figure else goal
             row.append(goal)
-            row.append({True: "met", False: "**not met**", None: ""}[figure.get("met")])
+            met = {True: "met", False: "**not met**", None: ""}[figure.get("met")]
+            row.append("**wrong result**" if figure.get("wrong") else met)
             lines.append("| " + " | ".join(row) + " |")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

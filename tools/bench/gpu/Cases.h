@@ -34,10 +34,15 @@ struct Bench {
   std::vector<Figure> figures;
   double copyBytesPerSecond = 0; ///< read and written, counted together
 
+  std::vector<std::string> problems; ///< results that were wrong
+
   uint64_t coldBytes() const { return options.coldMiB << 20; }
   void add(const std::string &group, const std::string &name,
            const Spread &spread, std::optional<double> anchor = {},
            std::optional<double> goal = {}, std::string note = {});
+  /// Marks the last figures as those of a wrong result where `checked` is an
+  /// error: they are still told, and reach no goal.
+  void judge(const Status &checked, size_t figureCount);
 };
 
 /// An entry for each dtype and number of requests of a call, and so on: what

@@ -22,6 +22,14 @@ void Bench::add(const std::string &group, const std::string &name,
                      spread.low, spread.high, std::move(note)});
 }
 
+void Bench::judge(const Status &checked, size_t figureCount) {
+  if (checked)
+    return;
+  problems.push_back(checked.message());
+  for (size_t i = figures.size() - figureCount; i < figures.size(); ++i)
+    figures[i].isWrong = true;
+}
+
 namespace {
 
 /// What the driver says of clocks, temperature and power; read, never set.
@@ -107,7 +115,7 @@ int run(const GpuOptions &options) {
   auto pool = KeyPool::make(**session, options.poolMiB << 20);
   if (!pool)
     return fail(pool.message());
-  Bench bench{options, **session, **pool, *bundle, {}, 0};
+  Bench bench{options, **session, **pool, *bundle, {}, 0, {}};
   const std::string before = clockState();
   Status status = measure(bench);
   const std::string after = clockState();
@@ -122,7 +130,11 @@ int run(const GpuOptions &options) {
                               bench.figures, aboutJson(bench, before, after))));
         !written)
       return fail(written.message());
-  return status ? 0 : fail(status.message());
+  if (!status)
+    return fail(status.message());
+  for (const std::string &problem : bench.problems)
+    (void)fail("a wrong result: " + problem);
+  return bench.problems.empty() ? 0 : 1;
 }
 
 } // namespace
