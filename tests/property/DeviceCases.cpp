@@ -57,7 +57,7 @@ public:
                 device->info().name.c_str(), device->info().product.c_str(),
                 device->info().arch.c_str(), descriptions.load(), calls.load(),
                 options.run.copies,
-                options.run.again ? " and a second run each" : "", failed,
+                options.run.again ? " and more runs of each" : "", failed,
                 seconds, isStopped ? "; stopped early" : "");
     // A run of nothing has shown nothing.
     return failed || calls == 0 ? 1 : 0;
@@ -180,7 +180,11 @@ int main(int argc, char **argv) {
                  "Copies of a call that run at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app.add_flag("!--once", options.run.again, "No second run");
+  app.add_flag("!--once", options.run.again, "No further runs");
+  app.add_option("--replays", options.run.replays,
+                 "How often the graph is launched, one after the other")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   app.add_option("--guard", options.run.guard,
                  "Bytes around each tensor that have to stay untouched")
       ->capture_default_str();

@@ -34,7 +34,10 @@ struct DeviceRunOptions {
   /// Copies of a call that run at the same time, each on a stream and in
   /// memory of its own; the second is a captured graph.
   int copies = 3;
-  bool again = true; ///< run on the first copy's workspace a second time
+  /// Run the first copy again: on the workspace as it was left, and on one full
+  /// of other bytes. And the graph as often, without a pause.
+  bool again = true;
+  int replays = 3;
   /// Bytes around each tensor that have to stay as they are; 0 leaves the
   /// neighbourhood to a memory checker.
   uint64_t guard = 256;

@@ -3,6 +3,7 @@
 // for an architecture, for winnow-device-cases to run where that is.
 #include "CaseFolder.h"
 #include "Kernels.h"
+#include "Random.h"
 #include "RandomCase.h"
 
 #include "Compilers.h"
@@ -28,9 +29,40 @@ struct Options {
   uint64_t seed = 1;
   uint64_t seeds = 32;
   int inputs = 3;
+  int large = 0;
   unsigned jobs = 2;
   tool::CompilerOptions compiler;
 };
+
+/// Dozens of requests, as much as the reference computes in a second or so.
+Inputs largeInputs(const Shape &shape, Random &random) {
+  constexpr int64_t kProducts = 400'000'000, kScores = 8'000'000;
+  Inputs inputs;
+  inputs.seed = random.next();
+  const int64_t most = std::min<int64_t>(shape.maxRequests, 96);
+  const int64_t requests = random.between(std::min<int64_t>(most, 16), most);
+  int64_t left = kProducts / (shape.headDim * shape.heads);
+  int64_t rows = kScores / (shape.heads * shape.maxBlocks());
+  for (int64_t i = 0; i < requests; ++i) {
+    int64_t newTokens = shape.queryLen;
+    if (shape.ragged())
+      newTokens = random.between(0, std::min<int64_t>(shape.maxQueryLen, 24));
+    rows -= newTokens;
+    if (rows < 0 && i > 0)
+      break;
+    // One in eight is long.
+    const int64_t tokens = std::min<int64_t>(
+        {random.between(0, random.chance(12) ? 100'000 : 6'000),
+         shape.maxSeqLen, left / std::max<int64_t>(newTokens, 1)});
+    left -= tokens * newTokens;
+    inputs.lengths.tokens.push_back(static_cast<int32_t>(tokens));
+    if (shape.ragged())
+      inputs.lengths.newTokens.push_back(static_cast<int32_t>(newTokens));
+  }
+  inputs.unmapped = random.pick({0, 0, 5});
+  inputs.keys = random.pick({Values::Bell, Values::Bell, Values::Plateaus});
+  return inputs;
+}
 
 class Exporter {
 public:
@@ -67,41 +99,57 @@ public:
 
 private:
   void exportSeed(uint64_t seed) {
-    const Case made = randomCase(seed, options.inputs);
+    Case made = randomCase(seed, options.inputs);
+    Random random(seed ^ 0x6c61726765u); // "large"
+    for (int i = 0; i < options.large && made.shape.selects; ++i)
+      made.inputs.push_back(largeInputs(made.shape, random));
     std::set<std::string> known;
     int variant = -1;
-    for (Shape shape : made.variants) {
+    for (const Shape &shape : made.variants) {
       ++variant;
-      // What asks for one chip's limits or instructions asks for less.
-      if (options.arch != "gfx950") {
-        shape.contract.clear();
-        shape.scoreLowering.clear();
-        shape.selectLowering.clear();
+      for (const int64_t launches : {0, 1, 2}) {
+        Shape form = shape;
+        // Rows that are uniform may be scored and selected in one launch.
+        if (launches != 0 && (!shape.selects || shape.ragged() || shape.merges))
+          break;
+        if (launches != 0)
+          form.launches = launches;
+        // What asks for one chip's limits or instructions asks for less.
+        if (options.arch != "gfx950") {
+          form.contract.clear();
+          form.scoreLowering.clear();
+          form.selectLowering.clear();
+        }
+        exportForm(made, form, variant, known);
       }
-      Result<runtime::Bundle> bundle = emitKernels(shape, options.arch);
-      if (!bundle) {
-        std::lock_guard guard(lock);
-        ++refused;
-        continue;
-      }
-      // Another way to ask for the same kernels.
-      std::string texts;
-      for (const runtime::Source &source : bundle->sources)
-        texts += source.text;
-      if (!known.insert(texts).second)
-        continue;
-      const std::string name =
-          std::to_string(seed) + "-" + std::to_string(variant) + ".winnow";
-      if (Status status = writeBundle(*bundle, name); !status) {
-        failed("seed " + std::to_string(seed) + ": " + status.message() + "\n" +
-               shape.describe());
-        return;
-      }
-      std::lock_guard guard(lock);
-      folder.cases.push_back({seed, variant, name,
-                              bundle->entries.front().lowering, shape.text(),
-                              made.inputs});
     }
+  }
+
+  void exportForm(const Case &made, const Shape &form, int variant,
+                  std::set<std::string> &known) {
+    Result<runtime::Bundle> bundle = emitKernels(form, options.arch);
+    if (!bundle) {
+      std::lock_guard guard(lock);
+      ++refused;
+      return;
+    }
+    // Another way to ask for the same kernels.
+    std::string texts;
+    for (const runtime::Source &source : bundle->sources)
+      texts += source.text;
+    if (!known.insert(texts).second)
+      return;
+    const std::string name = std::to_string(made.seed) + "-" +
+                             std::to_string(known.size()) + ".winnow";
+    if (Status status = writeBundle(*bundle, name); !status) {
+      failed("seed " + std::to_string(made.seed) + ": " + status.message() +
+             "\n" + form.describe());
+      return;
+    }
+    std::lock_guard guard(lock);
+    folder.cases.push_back({made.seed, variant, name,
+                            bundle->entries.front().lowering, form.text(),
+                            made.inputs});
   }
 
   Status writeBundle(runtime::Bundle &bundle, const std::string &name) {
@@ -145,6 +193,11 @@ int main(int argc, char **argv) {
   app.add_option("--seeds", options.seeds, "How many")->capture_default_str();
   app.add_option("--inputs", options.inputs, "Of each description")
       ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--large", options.large,
+                 "And as many of dozens of requests, some of them long: too "
+                 "much for a simulator")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   app.add_option("--jobs", options.jobs)->capture_default_str();
   tool::addCompilerOptions(app, options.compiler);
