@@ -386,7 +386,7 @@ typedef struct winnow_tensor {
 
 typedef struct winnow_launch_options {
   size_t size;
-  void *stream; /* a hipStream_t; null: the device's default stream */
+  void *stream; /* a hipStream_t or CUstream; null: the default stream */
   const winnow_tensor *tensors;
   size_t tensor_count; /* every argument of the plan, once */
   size_t tensor_size;  /* sizeof(winnow_tensor) */

@@ -162,7 +162,7 @@ int build(const BuildOptions &options) {
   Result<Compiler> compiler = Compiler::make(options.compiler);
   if (!compiler)
     return report(compiler.takeError());
-  compiler->prepare();
+  compiler->prepare(options.archs.front());
   Result<Loaded> loaded = loadAll(options);
   if (!loaded)
     return reportDiagnostics(loaded.takeError());

@@ -65,10 +65,10 @@ Result<Compiler> Compiler::make(const CompilerOptions &options) {
   return made;
 }
 
-void Compiler::prepare() const {
+void Compiler::prepare(const std::string &arch) const {
   // Of a cache nobody knows before it is asked.
   if (compiler && !cache)
-    compiler->prepare();
+    compiler->forTarget(arch).prepare();
 }
 
 Result<runtime::CachedCode> Compiler::compile(const runtime::Source &source,

@@ -38,7 +38,7 @@ public:
 
   /// There will be something to compile: it gets ready beside whatever comes
   /// before.
-  void prepare() const;
+  void prepare(const std::string &arch) const;
 
 private:
   std::optional<std::string> driver;
