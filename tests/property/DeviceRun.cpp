@@ -94,8 +94,13 @@ public:
         const Place &to = places[i++];
         if (tensors == &call.workspace && !withWorkspace)
           continue;
-        if (bare && (index >= arguments.size() ||
-                     arguments[index].access == runtime::Access::Write))
+        // Counters of arrivals are read as they are found: they may hold
+        // anything, and tell so.
+        const bool isOutput =
+            index >= arguments.size()
+                ? tensor.name != "arrivals"
+                : arguments[index].access == runtime::Access::Write;
+        if (bare && isOutput)
           continue;
         if (withWorkspace && guard)
           if (Status status = device.fill(to.memory, kGuard, to.bytes, stream);
