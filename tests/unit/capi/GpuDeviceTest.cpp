@@ -33,6 +33,8 @@ struct Vendor {
   std::string library;
   bool isCuda;
 };
+/// A test's name must not hold addresses.
+void PrintTo(const Vendor &vendor, std::ostream *to) { *to << vendor.device; }
 
 class GpuDeviceTest : public testing::TestWithParam<Vendor> {
 protected:
