@@ -10,7 +10,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace winnow {
 #define GEN_PASS_DEF_FUSE
@@ -98,31 +98,39 @@ FailureOr<Pair> match(LaunchOp select) {
   return pair;
 }
 
-/// What the joined launch passes: each memory once, the counters before the
-/// first workspace, so that they lie at one place whatever the batch.
-SmallVector<Value> joinArguments(const Pair &pair, Value counters) {
-  llvm::SetVector<Value> arguments;
-  LaunchOp score = pair.scoreLaunch, select = pair.selectLaunch;
-  for (Value argument : score.getArguments()) {
-    if (argument.getDefiningOp<WorkspaceOp>())
-      arguments.insert(counters);
+/// An argument of the joined kernel: memory, and what it holds. A block table
+/// may be passed as two.
+using Argument = std::pair<Value, StringRef>;
+
+SmallVector<Argument> argumentsOf(LaunchOp launch, KernelOp kernel) {
+  SmallVector<Argument> arguments;
+  for (auto [index, memory] : llvm::enumerate(launch.getArguments()))
+    arguments.push_back({memory, kernel.getArgumentRole(index)});
+  return arguments;
+}
+
+/// What the joined launch passes: each once, the counters before the first
+/// workspace, so that they lie at one place whatever the batch.
+SmallVector<Argument> joinArguments(const Pair &pair, Value counters) {
+  llvm::SetVector<Argument> arguments;
+  const Argument counting(counters, "arrivals");
+  for (Argument argument : argumentsOf(pair.scoreLaunch, pair.score)) {
+    if (argument.first.getDefiningOp<WorkspaceOp>())
+      arguments.insert(counting);
     arguments.insert(argument);
   }
-  arguments.insert(counters);
-  for (Value argument : select.getArguments())
-    arguments.insert(argument);
+  arguments.insert(counting);
+  arguments.insert_range(argumentsOf(pair.selectLaunch, pair.select));
   return arguments.takeVector();
 }
 
-/// Maps a kernel's arguments to those of the joined one that are the same
-/// memory.
+/// Maps a kernel's arguments to those of the joined one.
 void mapArguments(LaunchOp launch, KernelOp from, KernelOp to,
-                  ArrayRef<Value> joined, IRMapping &map) {
-  for (auto [memory, argument] :
-       llvm::zip(launch.getArguments(), from.getBodyRegion().getArguments())) {
-    const auto *place = llvm::find(joined, memory);
-    map.map(argument, to.getBodyRegion().getArgument(place - joined.begin()));
-  }
+                  ArrayRef<Argument> joined, IRMapping &map) {
+  for (auto [own, argument] :
+       llvm::zip(argumentsOf(launch, from), from.getBody()->getArguments()))
+    map.map(argument, to.getBody()->getArgument(llvm::find(joined, own) -
+                                                joined.begin()));
 }
 
 /// What two kernels got: where both have a parameter, they have the same.
@@ -162,7 +170,7 @@ void join(const Pair &pair) {
           0, 1,
           {builder.getAffineSymbolExpr(0), builder.getAffineConstantExpr(2)},
           context));
-  SmallVector<Value> arguments = joinArguments(pair, counters);
+  SmallVector<Argument> arguments = joinArguments(pair, counters);
 
   builder.setInsertionPoint(entry);
   auto kernel = KernelOp::create(
@@ -177,8 +185,8 @@ void join(const Pair &pair) {
     if (DictionaryAttr both = joinDictionaries(score, select, name))
       kernel->setAttr(name, both);
   Block &body = kernel.getBodyRegion().emplaceBlock();
-  for (Value argument : arguments)
-    body.addArgument(argument.getType(), argument.getLoc());
+  for (const auto &[memory, role] : arguments)
+    body.addArgument(memory.getType(), memory.getLoc());
 
   IRMapping map;
   builder.setInsertionPointToStart(&body);
@@ -186,7 +194,9 @@ void join(const Pair &pair) {
   for (Operation &stage : *score.getBody())
     builder.clone(stage, map);
   Value task = map.lookup(pair.task->getResult(0));
-  const auto *place = llvm::find(arguments, counters);
+  const auto *place = llvm::find_if(arguments, [&](const Argument &argument) {
+    return argument.first == counters;
+  });
   CountArrivalsOp::create(builder, loc,
                           body.getArgument(place - arguments.begin()), task);
 
@@ -203,7 +213,9 @@ void join(const Pair &pair) {
 
   builder.setInsertionPoint(selectLaunch);
   LaunchOp::create(builder, loc, kernel.getSymName(), scoreLaunch.getSizes(),
-                   arguments);
+                   llvm::map_to_vector(arguments, [](const Argument &argument) {
+                     return argument.first;
+                   }));
   selectLaunch.erase();
   scoreLaunch.erase();
   // An entry that launches one of them alone would keep it.

@@ -215,6 +215,7 @@ TEST(Decode, GeometryNeverReadsLengths) {
   Shape shape = m3();
   shape.maxSeqLen = 1048576;
   shape.maxRequests = 256;
+  shape.launches = 2;
   expectSameGeometry(shape, {{1, 100, 0}, {65536, 9000, 128}});
 }
 

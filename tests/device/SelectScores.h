@@ -36,7 +36,7 @@ using ScoreOf = std::function<float(int64_t row, int64_t block)>;
 
 /// Fills every row's visible scores, selects, and holds ids and table against
 /// the reference of those very scores, bit for bit.
-void expectSelected(const Shape &shape, const std::vector<int32_t> &lengths,
+void expectSelected(const Shape &wanted, const std::vector<int32_t> &lengths,
                     const ScoreOf &scoreOf, const char *what);
 
 } // namespace winnow::test

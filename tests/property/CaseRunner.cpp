@@ -103,8 +103,14 @@ const Compiled &CaseRunner::compile(const Shape &shape) {
     return compiled;
   }
   compiled.lowering = bundle->entries.front().lowering;
+  for (const runtime::Launch &launch : bundle->entries.front().launches)
+    compiled.isShuffled |= launch.kernel.ends_with("_score_select");
+  if (shape.launches == 1 && !compiled.isShuffled)
+    compiled.failure =
+        Failure{"launches", "asked for in one launch, but made in two"};
   compiled.source = bundle->sources.front().text;
-  compiled.failure = checkLowering(shape, compiled.lowering);
+  if (!compiled.failure)
+    compiled.failure = checkLowering(shape, compiled.lowering);
   if (compiled.failure)
     return compiled;
   // Another way to ask for the same kernels: they are compiled once.
@@ -146,6 +152,8 @@ std::optional<Failure> CaseRunner::simulate(const Compiled &compiled,
   } else {
     tool::SimRun run;
     run.checks = checks;
+    // The order of workgroups matters only where one goes on after others.
+    run.shuffle = compiled.isShuffled ? inputs.seed + 1 : 0;
     auto records = tool::runOnSim(after, kernels.codes, run);
     if (!records)
       return Failure{"simulator", records.message()};

@@ -35,7 +35,8 @@ struct Compiled {
   std::string lowering;                   ///< "mfma-generic"; scoring first
   std::vector<NamedLimit> refused;        ///< all of them rightly
   std::optional<Failure> failure;
-  std::string source; ///< the HIP text
+  std::string source;      ///< the HIP text
+  bool isShuffled = false; ///< scores and selects in one launch
   /// Grids by requests, rows and extents of steps: whatever the lengths, they
   /// are the same.
   mutable std::map<std::vector<int64_t>, std::vector<std::array<uint32_t, 3>>>

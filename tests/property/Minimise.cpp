@@ -143,8 +143,9 @@ void addOptions(std::vector<Step> &steps) {
        {&Shape::contract, &Shape::dtype, &Shape::reduce, &Shape::scoreLowering,
         &Shape::selectLowering, &Shape::prefer})
     toUsual(field);
-  for (auto field : {&Shape::maxPages, &Shape::tableSides, &Shape::selectionPad,
-                     &Shape::pagePad, &Shape::maxRequests})
+  for (auto field :
+       {&Shape::launches, &Shape::maxPages, &Shape::tableSides,
+        &Shape::selectionPad, &Shape::pagePad, &Shape::maxRequests})
     toUsual(field);
   // Ragged rows to uniform ones.
   steps.push_back([](Trial &trial) {

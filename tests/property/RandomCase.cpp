@@ -2,6 +2,7 @@
 #include "RandomCase.h"
 
 #include "Random.h"
+#include "Refusals.h"
 
 #include <algorithm>
 #include <numeric>
@@ -18,7 +19,7 @@ constexpr int64_t kScores = 1 << 19;
 
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : random(seed) {}
+  explicit Generator(uint64_t seed) : random(seed), launchDice(~seed) {}
 
   Shape shape() {
     Shape shape;
@@ -39,16 +40,13 @@ public:
     return shape;
   }
 
-  /// Lowerings beside the best: the generic one, and the two that mix.
+  /// Lowerings beside the best: the generic one, and the two that mix; each in
+  /// one launch or two where there is a choice.
   std::vector<Shape> variants(const Shape &shape) {
-    std::vector<Shape> all(2, shape);
-    all[1].prefer = "generic";
-    if (!shape.selects || shape.merges || !random.chance(30))
-      return all;
-    all.push_back(shape);
-    const bool scoring = random.chance(50);
-    all.back().scoreLowering = scoring ? "mfma" : "generic";
-    all.back().selectLowering = scoring ? "generic" : "mfma";
+    std::vector<Shape> all = loweringsOf(shape);
+    for (Shape &each : all)
+      if (joins(each))
+        each.launches = launchDice.pick({0, 1, 1, 2});
     return all;
   }
 
@@ -74,6 +72,18 @@ public:
   }
 
 private:
+  std::vector<Shape> loweringsOf(const Shape &shape) {
+    std::vector<Shape> all(2, shape);
+    all[1].prefer = "generic";
+    if (!shape.selects || shape.merges || !random.chance(30))
+      return all;
+    all.push_back(shape);
+    const bool scoring = random.chance(50);
+    all.back().scoreLowering = scoring ? "mfma" : "generic";
+    all.back().selectLowering = scoring ? "generic" : "mfma";
+    return all;
+  }
+
   /// Near MiniMax-M3: what the matrix cores score, most of the time.
   void likeM3(Shape &shape) {
     shape.dtype = random.pick({"f8E4M3FN", "f8E4M3FN", "bf16", "f16"});
@@ -292,6 +302,7 @@ private:
   }
 
   Random random;
+  Random launchDice; // so that the rest of a seed's case is what it was
 };
 
 } // namespace
@@ -314,6 +325,8 @@ void test::mend(Shape &shape) {
     shape.maxPages = shape.rebaseTable = shape.rebaseSlots = 0;
     shape.tableSides = shape.world = 1;
   }
+  if (shape.launches == 1 && !joins(shape))
+    shape.launches = 0;
   if (!shape.stores && !shape.exchanges)
     shape.remaps = true;
   if (shape.rankKeep)

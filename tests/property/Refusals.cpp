@@ -149,3 +149,15 @@ bool test::mfmaSelects(const Shape &shape) {
   return shape.keep <= 64 && shape.shardBlocks() <= 32768 &&
          !hasPageNumbersPast32Bits(shape);
 }
+
+bool test::joins(const Shape &shape) {
+  auto isMfma = [&](const std::string &asked, bool owed) {
+    return shape.prefer != "generic" &&
+           (asked.empty() ? owed : asked == "mfma");
+  };
+  return shape.selects && !shape.merges && !shape.ragged() &&
+         shape.heads * shape.queryLen <= 16 && shape.keep <= 512 &&
+         shape.shardBlocks() <= 8192 &&
+         isMfma(shape.scoreLowering, mfmaScores(shape)) ==
+             isMfma(shape.selectLowering, mfmaSelects(shape));
+}

@@ -28,6 +28,9 @@ bool breaks(const Shape &shape, const NamedLimit &limit);
 bool mfmaScores(const Shape &shape);
 bool mfmaSelects(const Shape &shape);
 
+/// Whether scoring and selecting are sure to have a form in one launch.
+bool joins(const Shape &shape);
+
 } // namespace winnow::test
 
 #endif // WINNOW_TESTS_PROPERTY_REFUSALS_H

@@ -4,7 +4,9 @@
 // RUN: winnow-opt %s -winnow-select-lowering -winnow-schedule | FileCheck %s --check-prefix=BEFORE
 // RUN: winnow-opt %s -winnow-select-lowering -winnow-schedule -winnow-fuse | FileCheck %s
 // RUN: winnow-opt %s -winnow-select-lowering=prefer=generic -winnow-schedule -winnow-fuse | FileCheck %s --check-prefix=GENERIC
-// RUN: winnow-translate --winnow-to-hip %s | FileCheck %s --check-prefix=HIP
+// RUN: winnow-translate --winnow-to-hip %s > %t.hip
+// RUN: FileCheck %s --check-prefix=HIP < %t.hip
+// RUN: clang -x hip --offload-arch=gfx950 --offload-device-only --no-gpu-bundle-output -nogpuinc -nogpulib -std=c++17 -fsyntax-only -Wall -Wextra -Wno-unused-const-variable -Werror %t.hip
 
 // The selection has the waves of the scoring, and as many slots as they need.
 // BEFORE-LABEL: winnow.kernel @speculate_score(

@@ -72,7 +72,8 @@ func.func @speculate(%q: memref<?x4x128xf8E4M3FN>, %keys: memref<?x256x128xf8E4M
 func.func @table_only(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
                       %table: memref<?x?xi32>, %lens: memref<?xi32>,
                       %pages: memref<?x?xi32>, %ctx: memref<?xi32>)
-    attributes {winnow.entry, winnow.bounds = {max_seq_len = 1048576, max_requests = 8}} {
+    attributes {winnow.entry, winnow.bounds = {max_seq_len = 1048576, max_requests = 8},
+                winnow.schedule = {launches = 2}} {
   %rows = winnow.uniform_rows %lens {query_len = 1, winnow.lowering = "mfma"} : memref<?xi32>
   %scores = winnow.block_score %q, %keys[%table] on %rows {winnow.lowering = "mfma"}
       : memref<?x1x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>, memref<?x?xi32>, !winnow.rows<query_len = 1>

@@ -202,8 +202,23 @@ TEST_F(ApiTest, CapturesAndReplays) {
   captured.expectUntouched();
   ASSERT_EQ(winnow_graph_launch(device, graph, stream), WINNOW_OK);
   captured.expectRight();
-  ASSERT_EQ(winnow_graph_launch(device, graph, stream), WINNOW_OK);
-  captured.expectRight();
+  // Other code may use the workspace between replays.
+  for (unsigned char byte : {0x00, 0xff, 0x3f}) {
+    const std::vector<unsigned char> other(call.workspaceBytes, byte);
+    ASSERT_EQ(winnow_memory_copy(device, call.workspace, other.data(),
+                                 other.size(), WINNOW_TO_DEVICE, stream),
+              WINNOW_OK);
+    for (const char *name : {"selection", "pages", "ctx"}) {
+      const std::vector<int32_t> gone(name[0] == 'c' ? 2 : 32, -7);
+      ASSERT_EQ(winnow_memory_copy(device, captured[name].data, gone.data(),
+                                   gone.size() * 4, WINNOW_TO_DEVICE, stream),
+                WINNOW_OK);
+    }
+    for (int replay = 0; replay < 2; ++replay) {
+      ASSERT_EQ(winnow_graph_launch(device, graph, stream), WINNOW_OK);
+      captured.expectRight();
+    }
+  }
   EXPECT_EQ(winnow_graph_release(device, graph), WINNOW_OK);
 }
 

@@ -10,7 +10,6 @@ assert first["shown"]["selected"][0]["blocks"], "nothing selected"
 assert first["shown"] == second["shown"], (first["shown"], second["shown"])
 assert first["pages_scored"] == second["pages_scored"] == 71 + 2 + 0 + 1
 assert [launch["kernel"] for launch in first["launches"]] == [
-    "m3_decode_score",
-    "m3_decode_select",
+    "m3_decode_score_select",
 ]
 assert first["launches"][0]["mfma"] > 0
