@@ -86,8 +86,7 @@ struct Shape {
       broken.insert("k");
     if (block != 32 && block != 64 && block != 128 && block != 256)
       broken.insert("block_size");
-    if (arch != "gfx950") // scoring's own limit is 'arch'
-      broken.insert({"select_arch", "step_arch"});
+    broken.erase("arch"); // of either that is drawn there are MFMAs
     if (broken.erase("columns"))
       broken.insert("queries");
     if ((blocks() + world - 1) / world > 32768)
