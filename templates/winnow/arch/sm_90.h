@@ -42,8 +42,10 @@ WINNOW_DEVICE u32 prefix_sum(u32 value) {
   return value;
 }
 
-/// A value that all lanes agree on.
-WINNOW_DEVICE u32 read_first_lane(u32 value) { return value; }
+/// The first lane's value.
+WINNOW_DEVICE u32 read_first_lane(u32 value) {
+  return ::__shfl_sync(kAllLanes, value, 0);
+}
 
 /// The lanes for which `condition` holds, one bit a lane.
 WINNOW_DEVICE LaneMask ballot(bool condition) {
@@ -72,6 +74,11 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
 /// `bits` with one more at the low end: whether a is above b.
 WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
   return bits << 1 | (a > b);
+}
+
+/// `bits` with one more at the low end: whether a is above b.
+WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
+  return bits << 1 | (a > b ? 1 : 0);
 }
 
 /// What the wave's lanes have written to local memory before is seen by all of
