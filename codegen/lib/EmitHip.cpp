@@ -129,10 +129,33 @@ private:
 
   //===--- Loops and conditions -----------------------------------------===//
 
+  /// Whether keys are copied to local memory ahead of the walk.
+  bool isStream() {
+    return static_cast<bool>(kernel.getShapeConstant("kSplit"));
+  }
+
   LogicalResult emitRegion(WalkPagesOp op) {
+    std::string walk = variables[op.getBodyRegion().getArgument(0)] = "at";
+    if (isStream()) {
+      comment("winnow/score_stream.h", "walk_pages",
+              "the wave's blocks, their keys copied ahead of it.");
+      Value keys;
+      op.walk([&](LoadKeyTilesOp load) { keys = load.getKeys(); });
+      element = elementOf(keys);
+      line("WINNOW_SHARED StreamStorage<{}, {}> stream;", shape, element);
+      line("for (StreamWalk<{}, {}> {}({}, {}, {},", shape, element, walk,
+           (*this)[op.getTask()], pointer(op.getTable()),
+           stride(op.getTable(), 0));
+      line("{:{}}{}, stream);", "", 21 + shape.size() + element.size(),
+           pointer(keys));
+      line("     {}.more(); {}.next()) {{", walk, walk);
+      if (failed(emitBlock(*op.getBody())))
+        return failure();
+      line("}}");
+      return success();
+    }
     comment("winnow/score_walk.h", "walk_pages",
             "the wave's blocks, and where the table says they lie.");
-    std::string walk = variables[op.getBodyRegion().getArgument(0)] = "at";
     line("for (PageWalk<{}> {}({}, {}, {}); {}.more(); {}.next()) {{", shape,
          walk, (*this)[op.getTask()], pointer(op.getTable()),
          stride(op.getTable(), 0), walk, walk);
@@ -160,7 +183,13 @@ private:
     variables[op.getBest()] = "best";
     page = (*this)[op.getPage()];
     line("Best<{0}> best = no_score<{0}>();", shape);
-    line("for (i32 slice = 0; slice < {}; ++slice) {{", op.getSlices());
+    if (isStream()) {
+      line("for (i32 slice = {}.first_slice(); slice < {};", page,
+           op.getSlices());
+      line("     slice += {}::kSplit) {{", shape);
+    } else {
+      line("for (i32 slice = 0; slice < {}; ++slice) {{", op.getSlices());
+    }
     if (failed(emitBlock(*op.getBody())))
       return failure();
     line("}}");
@@ -241,6 +270,15 @@ private:
     comment("winnow/score_walk.h", "score_task",
             "the request and blocks of this wave, what each row sees.");
     variables[op.getTask()] = "task";
+    if (isStream()) {
+      // The walk's table, which is read before anything else can be.
+      auto walk = *kernel.getBody()->getOps<WalkPagesOp>().begin();
+      headers.insert("winnow/score_stream.h");
+      line("const ScoreTask<{0}> task =", shape);
+      line("    stream_task<{}>({}, {}, {});", shape, pointer(op.getSeqLens()),
+           pointer(walk.getTable()), stride(walk.getTable(), 0));
+      return;
+    }
     line("const ScoreTask<{0}> task = score_task<{0}>({1});", shape,
          pointer(op.getSeqLens()));
   }
@@ -255,6 +293,13 @@ private:
   }
 
   void emitCall(LoadKeyTilesOp op) {
+    if (isStream()) {
+      comment("winnow/score_stream.h", "load_key_tiles",
+              "the keys of a slice, the next ones on their way.");
+      variables[op.getTiles()] = "tiles";
+      line("const auto tiles = {}.take();", page);
+      return;
+    }
     comment("winnow/score_tiles.h", "load_key_tiles",
             "the keys of a slice, all in flight at once.");
     variables[op.getTiles()] = "tiles";
@@ -268,8 +313,10 @@ private:
     comment("winnow/score_tiles.h", "multiply_accumulate",
             "the queries times 16 tokens a tile.");
     variables[op.getProducts()] = "products";
-    line("Products<{0}, {1}> products = multiply_accumulate<{0}>({2}, {3});",
-         shape, element, (*this)[op.getKeys()], (*this)[op.getQuery()]);
+    std::string type =
+        isStream() ? "auto" : fmt::format("Products<{}, {}>", shape, element);
+    line("{0} products = multiply_accumulate<{1}>({2}, {3});", type, shape,
+         (*this)[op.getKeys()], (*this)[op.getQuery()]);
   }
 
   void emitCall(MaskOp op) {
@@ -294,7 +341,11 @@ private:
     comment("winnow/score_tiles.h", "reduce",
             "the maximum over the lanes of a query.");
     variables[op.getValue()] = "block_score";
-    line("block_score = reduce<{}>({});", shape, (*this)[op.getBest()]);
+    std::string score =
+        fmt::format("reduce<{}>({})", shape, (*this)[op.getBest()]);
+    if (isStream()) // Several waves may share the block.
+      score = fmt::format("{}.join({})", page, score);
+    line("block_score = {};", score);
   }
 
   void emitCall(ForceOp op) {
