@@ -21,6 +21,7 @@ static KernelProblem scoreProblemOf(Description &description) {
   const Lowering &lowering = *findLowering(description.scoreLowering());
   problem.waveLanes = lowering.waveLanes;
   problem.sliceBytes = lowering.sliceBytes;
+  problem.copyBytes = lowering.copyBytes;
   problem.heads = description.heads();
   // Where rows are ragged, a request may have as many as the bounds allow.
   problem.queries = description.heads() *
@@ -31,6 +32,7 @@ static KernelProblem scoreProblemOf(Description &description) {
   problem.elementBytes = keys.getElementTypeBitWidth() / 8;
   problem.blockSize = description.blockSize();
   problem.places = description.shardBlocks();
+  problem.requests = getEntryBounds(description.entry)->maxRequests;
   return problem;
 }
 

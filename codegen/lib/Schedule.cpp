@@ -27,10 +27,13 @@ static constexpr int64_t kTileQueries = 16;
 
 namespace {
 
-/// The leaf functions keep so many bytes of keys in registers or in a buffer.
+/// The leaf functions keep so many bytes of keys in registers or in a buffer,
+/// or have them copied at once.
 int64_t sliceCount(Description &description) {
-  const int64_t sliceBytes =
-      findLowering(description.scoreLowering())->sliceBytes;
+  const Lowering &lowering = *findLowering(description.scoreLowering());
+  const int64_t sliceBytes = lowering.copyBytes != 0 && !description.isRagged()
+                                 ? lowering.copyBytes
+                                 : lowering.sliceBytes;
   auto keys = cast<MemRefType>(description.score.getKeys().getType());
   int64_t tokenBytes = keys.getDimSize(2) * keys.getElementTypeBitWidth() / 8;
   return llvm::divideCeil(description.blockSize() * tokenBytes, sliceBytes);
@@ -227,20 +230,25 @@ private:
     Location loc = op.getLoc();
     const KernelSchedule &schedule = description.schedule.score;
     auto queryType = cast<MemRefType>(op.getQuery().getType());
+    SmallVector<std::pair<StringRef, Attribute>> shape{
+        {"kHeads", number(description.heads())},
+        {"kQueryLen", number(description.queryLen())},
+        {"kHeadDim", number(queryType.getDimSize(2))},
+        {"kBlockSize", number(description.blockSize())},
+        {"kMaxBlocks", number(description.maxBlocks())},
+        {"kScoreStride", number(description.scoreStride())},
+        {"kInitBlocks", number(op.getInitBlocks())},
+        {"kLocalBlocks", number(op.getLocalBlocks())},
+        {"kShardRank", number(op.getRank())},
+        {"kShardWorld", number(op.getWorld())},
+        {"kChunks", number(schedule.chunks)},
+        {"kWaves", number(schedule.waves)}};
+    const KernelProblem &problem = description.schedule.scoreProblem;
+    if (problem.copyBytes != 0)
+      shape.append({{"kSplit", number(wavesOfBlock(problem, schedule.waves))},
+                    {"kStages", number(1)}});
     KernelOp kernel =
-        startKernel(description.scoreLowering(), "_score", "Score",
-                    {{"kHeads", number(description.heads())},
-                     {"kQueryLen", number(description.queryLen())},
-                     {"kHeadDim", number(queryType.getDimSize(2))},
-                     {"kBlockSize", number(description.blockSize())},
-                     {"kMaxBlocks", number(description.maxBlocks())},
-                     {"kScoreStride", number(description.scoreStride())},
-                     {"kInitBlocks", number(op.getInitBlocks())},
-                     {"kLocalBlocks", number(op.getLocalBlocks())},
-                     {"kShardRank", number(op.getRank())},
-                     {"kShardWorld", number(op.getWorld())},
-                     {"kChunks", number(schedule.chunks)},
-                     {"kWaves", number(schedule.waves)}},
+        startKernel(description.scoreLowering(), "_score", "Score", shape,
                     {constant(schedule.chunks), builder.getAffineSymbolExpr(0),
                      constant(1)},
                     schedule.waves, loc, memory);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 using namespace winnow;
 using Kind = KernelProblem::Kind;
@@ -48,10 +49,42 @@ winnow::parametersOf(const KernelProblem &problem) {
 // The choice
 //===----------------------------------------------------------------------===//
 
+static int64_t blockBytes(const KernelProblem &problem) {
+  return problem.blockSize * problem.headDim * problem.elementBytes;
+}
+
+int64_t winnow::wavesOfBlock(const KernelProblem &problem, int64_t waves) {
+  const int64_t copies =
+      std::max<int64_t>(blockBytes(problem) / problem.copyBytes, 1);
+  return std::gcd(copies, waves);
+}
+
+/// Bulk copies: two workgroups for each of the 132 multiprocessors of an H200,
+/// each with the same share of a request. There, with 4 waves of one copy of 8
+/// KiB each, 64 KiB in flight a multiprocessor read memory as fast as anything
+/// did; 96 KiB and more took 2 to 8 % longer. Of many requests one may come
+/// alone, so that no team of waves has more than 64 blocks.
+static void chooseStream(const KernelProblem &problem,
+                         KernelSchedule &schedule) {
+  constexpr int64_t waves = 4, groups = 264, blocksPerTeam = 64;
+  if (schedule.waves == 0)
+    schedule.waves = waves;
+  if (schedule.chunks != 0)
+    return;
+  const int64_t teams = schedule.waves / wavesOfBlock(problem, schedule.waves);
+  const int64_t share = static_cast<int64_t>(std::bit_floor(
+      static_cast<uint64_t>(std::max<int64_t>(groups / problem.requests, 1))));
+  schedule.chunks = std::clamp<int64_t>(
+      share, divideUp(problem.places, teams * blocksPerTeam),
+      divideUp(problem.places, teams));
+}
+
 /// Keeps the longest sequence at 32 blocks a wave or less, so that one long
 /// request fills the device and many short ones launch few idle waves.
 static void chooseScore(const KernelProblem &problem,
                         KernelSchedule &schedule) {
+  if (problem.copyBytes != 0)
+    return chooseStream(problem, schedule);
   constexpr int64_t waves = 4, blocksPerWave = 32, mostChunks = 64;
   if (schedule.waves == 0)
     schedule.waves = waves;
@@ -67,14 +100,19 @@ static void chooseScore(const KernelProblem &problem,
 /// the work, and still part a context of 32768 tokens eight ways.
 static void chooseRaggedScore(const KernelProblem &problem,
                               KernelSchedule &schedule) {
-  constexpr int64_t waves = 4, wantedChunk = 32;
+  constexpr int64_t waves = 4, mostGroups = 65535;
+  // Lanes of a wave of 32 keep half as many table entries and queries.
+  int64_t wantedChunk = problem.waveLanes / 2;
+  if (divideUp(problem.places, wantedChunk) > mostGroups)
+    wantedChunk = problem.waveLanes;
   if (schedule.waves == 0)
     schedule.waves = waves;
   const int64_t tile = schedule.waves * kTileQueries;
   if (schedule.queryTiles == 0)
-    schedule.queryTiles = problem.queries <= tile       ? 1
-                          : problem.queries <= 2 * tile ? 2
-                                                        : 4;
+    schedule.queryTiles = std::min<int64_t>(problem.queries <= tile       ? 1
+                                            : problem.queries <= 2 * tile ? 2
+                                                                          : 4,
+                                            problem.waveLanes / kTileQueries);
   if (schedule.chunkBlocks == 0)
     schedule.chunkBlocks = std::min(problem.places, wantedChunk);
 }
@@ -169,6 +207,14 @@ static std::optional<std::string> raggedConflict(const KernelProblem &problem,
     return text("waves", s.waves) + " load " + std::to_string(threads) +
            " pieces of keys at once, needed a divisor of " +
            std::to_string(slicePieces) + " (each lane carries as many)";
+  if (s.queryTiles * kTileQueries > problem.waveLanes)
+    return text("query_tiles", s.queryTiles) + ", needed at most " +
+           std::to_string(problem.waveLanes / kTileQueries) +
+           " (each lane has the score of one query)";
+  if (s.chunkBlocks > problem.waveLanes)
+    return text("chunk_blocks", s.chunkBlocks) + ", needed at most " +
+           std::to_string(problem.waveLanes) +
+           " (the lanes hold a chunk's table entries)";
   if (s.queryTiles == 3)
     return text("query_tiles", s.queryTiles) +
            ", needed 1, 2 or 4 (the lanes of a wave share its tiles evenly)";
@@ -183,6 +229,16 @@ std::optional<std::string> winnow::findConflict(const KernelProblem &problem,
                                                 const KernelSchedule &s) {
   switch (problem.kind) {
   case Kind::Score:
+    // What of the 48 KiB that a workgroup may have without asking is left
+    // beside the copies holds maxima and a selection.
+    if (constexpr int64_t mostBytes = 40960;
+        problem.copyBytes != 0 &&
+        s.waves * std::min(problem.copyBytes, blockBytes(problem)) > mostBytes)
+      return text("waves", s.waves) + " have " +
+             std::to_string(s.waves *
+                            std::min(problem.copyBytes, blockBytes(problem))) +
+             " bytes of keys in local memory, needed at most " +
+             std::to_string(mostBytes);
     return std::nullopt;
   case Kind::RaggedScore:
     return raggedConflict(problem, s);

@@ -25,6 +25,9 @@ struct Lowering {
   /// and bytes of keys that a wave has in flight at once.
   int64_t waveLanes;
   int64_t sliceBytes;
+  /// Bytes of keys that a bulk copy brings to local memory, for scoring of
+  /// uniform rows (templates/winnow/score_stream.h); 0 where there are none.
+  int64_t copyBytes;
 
   bool usesMatrixUnits() const { return !platform.empty(); }
 };

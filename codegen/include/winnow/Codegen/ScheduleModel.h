@@ -26,6 +26,9 @@ struct KernelProblem {
   int64_t waveLanes = 64;
   /// Bytes of keys that a wave has in flight at once.
   int64_t sliceBytes = 16384;
+  /// Bytes of keys that a bulk copy brings ahead of a wave; 0 where keys come
+  /// to registers.
+  int64_t copyBytes = 0;
   int64_t heads = 1;
   /// Scoring: rows of a request times heads, the most that there are.
   int64_t queries = 1;
@@ -35,6 +38,8 @@ struct KernelProblem {
   /// What a row is selected from, or a request scored: blocks of the longest
   /// sequence that this shard has, or candidates of all ranks.
   int64_t places = 1;
+  /// Most requests of a call.
+  int64_t requests = 1;
 
   ScheduledKernel kernel() const {
     return kind == Kind::Score || kind == Kind::RaggedScore ||
@@ -43,6 +48,10 @@ struct KernelProblem {
                : ScheduledKernel::Select;
   }
 };
+
+/// Of scoring through bulk copies: how many waves share a block, each with a
+/// part of its copies.
+int64_t wavesOfBlock(const KernelProblem &problem, int64_t waves);
 
 /// The parameters that such a kernel has.
 std::vector<const ScheduleParameter *>
