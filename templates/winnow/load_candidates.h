@@ -20,6 +20,7 @@ template <class Merge> struct CandidateKeys {
   using Value = Candidate;
   using Distance = u64;
   static constexpr Value kHighest = ~Value(0);
+  static constexpr bool kHasBlocks = false;
   static constexpr i32 kPlaces = Merge::kRanks * Merge::kRankKeep;
 
   /// A padding row has nothing to select from, whatever its places hold.

@@ -14,6 +14,7 @@
 
 #include "winnow/select_list.h"
 #include "winnow/select_pivot.h"
+#include "winnow/select_quick.h"
 
 namespace winnow {
 
@@ -83,6 +84,15 @@ WINNOW_DEVICE i32 narrow(const Keys &keys, const SelectRow &row,
     place[i] = i * kWaveLanes + lane_index();
   if constexpr (Select::kWaves * kWavePlaces<Select> > kMaxCandidates<Select>)
     if (count > kMaxCandidates<Select>) {
+      if constexpr (kIsQuick<Select, Keys>) {
+        listed = list_quickly<Select>(keys, row, shared, storage);
+        if (listed <= kMaxCandidates<Select>) {
+          if (wave_of<Select>() != 0)
+            return -1;
+          end_candidates<Select>(listed, storage);
+          return listed;
+        }
+      }
       const i32 left = count - wave_begin<Select>();
       const i32 pivot = find_pivot<Select>(keys.largest, shared, storage);
       const u32 slots = slots_above<Select>(Keys::below(pivot), keys, left);

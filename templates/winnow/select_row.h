@@ -162,6 +162,8 @@ template <class Select> struct ScoreKeys {
   using Value = i32;
   using Distance = u32; ///< between two values
   static constexpr Value kHighest = 0x7fffffff;
+  /// Whether the value and the place tell all of a candidate.
+  static constexpr bool kHasBlocks = true;
 
   /// How many places there are to select from.
   WINNOW_DEVICE static i32 count(const SelectRow &row) {

@@ -52,7 +52,9 @@ Result<std::unique_ptr<Backend>> rtc::openNvrtc(const std::string &named) {
   library.prefix = "nvrtc";
   library.code = "GetCUBIN";
   library.architecture = "--gpu-architecture=";
-  library.options = {"--std=c++17"}; // optimised fully unless told otherwise
+  // Optimised fully unless told otherwise. Lambdas that are templates count as
+  // functions of the host unless told that there is none.
+  library.options = {"--std=c++17", "--device-as-default-execution-space"};
   library.names = named.empty() ? places() : std::vector{named};
   library.complete = loadBuiltins;
   return openRtc(library);

@@ -92,6 +92,10 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
   return __builtin_amdgcn_ds_bpermute(lane * 4, value);
 }
 
+/// No row is listed as select_quick.h does it.
+inline constexpr i32 kQuickSlots = 0;
+template <i32 Count> WINNOW_DEVICE i32 lower_bound_of_lanes(i32);
+
 /// `bits` with one more at the low end: whether a is above b. The sign of a
 /// saturated difference, shifted in by v_alignbit_b32: two instructions, where
 /// a comparison has to wait until its lane mask can be read.

@@ -111,14 +111,12 @@ WINNOW_DEVICE u32 add_local(u32 *counter, u32 value) {
 WINNOW_DEVICE void workgroup_barrier() { ::__syncthreads(); }
 
 /// What this lane has written is seen by the lanes of the device that acquire
-/// after they have seen an atomic of this workgroup that comes later.
-WINNOW_DEVICE void release_to_device() {
-  // __threadfence() is a sequentially consistent fence, which takes longer.
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
-}
-WINNOW_DEVICE void acquire_from_device() {
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
-}
+/// after they have seen an atomic of this workgroup that comes later. On NVIDIA
+/// the barrier before that atomic and the atomic's own release are enough, and
+/// its acquire and the barrier after it: causality order is transitive over
+/// scopes (PTX ISA, "Memory Consistency Model").
+WINNOW_DEVICE void release_to_device() {}
+WINNOW_DEVICE void acquire_from_device() {}
 
 /// Atomics of a counter that all workgroups of the device share. The first two
 /// return what it was, and both release and acquire.

@@ -76,9 +76,21 @@ WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
   return bits << 1 | (a > b);
 }
 
-/// `bits` with one more at the low end: whether a is above b.
-WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
-  return bits << 1 | (a > b ? 1 : 0);
+/// The longest rows, in slots a lane, whose candidates are listed in the fewest
+/// steps (select_quick.h).
+inline constexpr i32 kQuickSlots = 8;
+
+/// A number that at least `Count` lanes' numbers reach, and at most 31 below
+/// the largest such. The lane number in the low bits makes all numbers differ,
+/// so that one comparison with each ranks them.
+template <i32 Count> WINNOW_DEVICE i32 lower_bound_of_lanes(i32 own) {
+  const i32 mine = (own & ~31) | lane_index();
+  i32 larger = 0;
+#pragma unroll 8
+  for (i32 lane = 0; lane < kWaveLanes; ++lane)
+    larger += ::__shfl_sync(kAllLanes, mine, lane) > mine;
+  const LaneMask bound = ballot(larger == Count - 1);
+  return ::__shfl_sync(kAllLanes, mine, first_lane(bound)) & ~31;
 }
 
 /// What the wave's lanes have written to local memory before is seen by all of
