@@ -131,6 +131,6 @@ void tool::addScheduleOption(CLI::App &command, std::string &schedule) {
 void tool::addPreferOption(CLI::App &command, std::string &prefer) {
   command
       .add_option("--prefer", prefer,
-                  "A lowering to try before the others: mfma or generic")
+                  "A lowering to try before the others: mfma, mma or generic")
       ->check(CLI::IsMember({"mfma", "generic"}));
 }

@@ -7,7 +7,7 @@
 
 // FORCED-NOT: winnow.lowering = "mfma"
 // FORCED-NOT: winnow.refusals
-// UNKNOWN: option 'prefer' names the lowering 'quantum'; known: mfma, generic
+// UNKNOWN: option 'prefer' names the lowering 'quantum'; known: mfma, mma, generic
 
 // CHECK-LABEL: func.func @scores_only
 // CHECK: winnow.uniform_rows {{.*}} winnow.lowering = "generic"}

@@ -20,7 +20,7 @@ func.func @undecided(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M
 func.func @unknown(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
                    %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 1024, max_requests = 8}} {
-  // expected-error@below {{has the lowering "quantum", which this scheduler does not know; known: mfma, generic}}
+  // expected-error@below {{has the lowering "quantum", which this scheduler does not know; known: mfma, mma, generic}}
   %rows = winnow.uniform_rows %lens {query_len = 1, winnow.lowering = "quantum"} : memref<?xi32>
   %scores = winnow.block_score %q, %keys[%table] on %rows {winnow.lowering = "mfma"}
       : memref<?x1x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>, memref<?x?xi32>, !winnow.rows<query_len = 1>

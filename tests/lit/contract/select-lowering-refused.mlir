@@ -61,7 +61,7 @@ func.func @misspelt(
     %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 4096, max_requests = 4}} {
   %rows = winnow.uniform_rows %lens {query_len = 1} : memref<?xi32>
-  // expected-error@below {{there is no lowering 'quantum'; known: mfma, generic}}
+  // expected-error@below {{there is no lowering 'quantum'; known: mfma, mma, generic}}
   // expected-note@below {{'mfma' refuses 'winnow.block_score': the description asks for 'quantum'}}
   // expected-note@below {{'generic' refuses 'winnow.block_score': the description asks for 'quantum'}}
   %scores = winnow.block_score %q, %keys[%table] on %rows {winnow.lowering = "quantum"}

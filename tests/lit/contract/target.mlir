@@ -11,14 +11,16 @@
 // The target is an option of the passes; an empty one is known at run time only,
 // so its limits wait.
 
-// GFX942: target.mlir:[[@LINE+11]]:1: error: contract 'aiter_msa', limit 'arch': architecture is gfx942, needed gfx950 (the score kernels read OCP fp8 with gfx950's matrix instructions)
-// CUDA: target.mlir:[[@LINE+10]]:1: error: contract 'aiter_msa', limit 'platform': platform is cuda, needed rocm (AITER's kernels are built for AMD GPUs alone)
-// CUDA: target.mlir:[[@LINE+9]]:1: error: contract 'aiter_msa', limit 'arch': architecture is sm_90, needed gfx950
+// GFX942: target.mlir:[[@LINE+13]]:1: error: contract 'aiter_msa', limit 'arch': architecture is gfx942, needed gfx950 (the score kernels read OCP fp8 with gfx950's matrix instructions)
+// CUDA: target.mlir:[[@LINE+12]]:1: error: contract 'aiter_msa', limit 'platform': platform is cuda, needed rocm (AITER's kernels are built for AMD GPUs alone)
+// CUDA: target.mlir:[[@LINE+11]]:1: error: contract 'aiter_msa', limit 'arch': architecture is sm_90, needed gfx950
 // LOWER: winnow.block_score {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'arch': architecture is gfx90a, needed one of gfx950, gfx942 (the kernels use its MFMAs: 16x16x128 f8f6f4 and 16x16x32 on gfx950, 16x16x16 on gfx942, where e4m3 becomes f16)"]}}
 // LOWER: winnow.topk {{.*}} winnow.lowering = "generic", winnow.refusals = {mfma = ["contract 'winnow_mfma', limit 'select_arch': architecture is gfx90a, needed one of gfx950, gfx942 (the selection exchanges lanes as its waves of 64 can)"]}}
 
-// SM90: winnow.block_score {{.*}} winnow.lowering = "generic"
-// SM80: target.mlir:[[@LINE+4]]:1: error: no lowering takes 'target'
+// SM90: winnow.block_score {{.*}} winnow.lowering = "mma"
+// SM90: winnow.topk {{.*}} winnow.lowering = "mma"
+// SM80: target.mlir:[[@LINE+5]]:1: error: no lowering takes 'target'
+// SM80: note: 'mma' refuses 'winnow.block_score': contract 'winnow_mma', limit 'arch': architecture is sm_80, needed sm_90
 // SM80: note: 'generic' refuses 'winnow.block_score': contract 'winnow_generic', limit 'arch': architecture is sm_80, needed one of gfx90a, gfx942, gfx950, gfx1100, gfx1201, sm_90
 // SM80: note: 'generic' refuses 'winnow.topk': contract 'winnow_generic', limit 'arch'
 

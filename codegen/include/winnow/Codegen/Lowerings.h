@@ -38,7 +38,7 @@ llvm::ArrayRef<Lowering> lowerings();
 /// The lowering of that name, or null.
 const Lowering *findLowering(llvm::StringRef name);
 
-/// "mfma, generic".
+/// "mfma, mma, generic".
 std::string loweringNames();
 
 /// The lowering of one kernel; one written by hand may have none, and counts as

@@ -41,7 +41,7 @@ def SelectLowering : Pass<"winnow-select-lowering", "::mlir::ModuleOp"> {
     Option<"arch", "arch", "std::string", /*default=*/"\"gfx950\"",
            "Architecture that the kernels are for.">,
     Option<"prefer", "prefer", "std::string", /*default=*/"\"\"",
-           "Lowering to try first: mfma or generic (empty: the best first).">,
+           "Lowering to try first: mfma, mma or generic (empty: the best first).">,
   ];
 }
 
