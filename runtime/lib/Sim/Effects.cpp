@@ -222,6 +222,12 @@ private:
         mask.index = in.scalarDestination;
         add(mask, 2, true);
       }
+    // Their SC1: not for the compute unit alone (LLVM AMDGPUUsage, "Memory
+    // Model GFX942").
+    if (name == "buffer_wbl2")
+      out.isDeviceRelease = firstWord >> 15 & 1;
+    if (name == "buffer_inv")
+      out.isDeviceAcquire = firstWord >> 15 & 1;
     if (name == "s_waitcnt") {
       uint32_t bits = uint32_t(in.immediate);
       out.isWait = true;

@@ -55,6 +55,9 @@ struct Effects {
   bool isWait = false;
   uint8_t waitVm = 63, waitLgkm = 15;
   bool isBarrier = false;
+  /// Write-back of what was stored, and invalidation of what was read, for the
+  /// whole device.
+  bool isDeviceRelease = false, isDeviceAcquire = false;
 
   /// Matrix instructions: passes of four clocks, multiplications.
   uint8_t passes = 0;

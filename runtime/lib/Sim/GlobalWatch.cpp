@@ -17,6 +17,7 @@ constexpr uint64_t kMany = ~uint64_t(0) >> kWho;
 constexpr unsigned kWave = 5, kClock = 9, kWaves = 5, kBarriers = 21;
 /// Words of a page of the host.
 constexpr uint64_t kPage = 512;
+const std::string kUnordered = ", with no barrier or atomic to order them";
 constexpr uint64_t kClockMask = (1u << 28) - 1, kBarrierMask = 0xffff;
 } // namespace
 
@@ -47,8 +48,7 @@ void GlobalWatch::synchronise(const Access &a, uint64_t address) {
   Location &location = given[address];
   GroupOrder &order = a.order;
   const uint32_t current = order.workgroup;
-  const bool wasHere = current / 64 < location.groups.size() &&
-                       location.groups[current / 64] >> (current % 64) & 1;
+  const bool wasHere = location.groups.has(current);
   if (location.workgroup == current)
     order.waves.synchronise(a.wave, location.clocks, takes, gives);
   else if (takes && wasHere)
@@ -60,19 +60,15 @@ void GlobalWatch::synchronise(const Access &a, uint64_t address) {
   }
   if (!a.isAtomicOutside)
     return;
-  auto merge = [](std::vector<uint64_t> &to,
-                  const std::vector<uint64_t> &from) {
-    to.resize(std::max(to.size(), from.size()));
-    for (size_t i = 0; i < from.size(); ++i)
-      to[i] |= from[i];
-  };
   if (takes)
-    merge(order.others, location.groups);
+    order.take(location.groups, location.unreleased);
   if (gives) {
-    merge(location.groups, order.others);
-    location.groups.resize(
-        std::max<size_t>(location.groups.size(), current / 64 + 1));
-    location.groups[current / 64] |= uint64_t(1) << (current % 64);
+    // What this one has yet to acquire it cannot hand on.
+    GroupSet known = order.taken;
+    known.remove(order.unacquired);
+    location.groups.add(known);
+    location.groups.set(current);
+    location.unreleased.set(current, order.holdsBack(a.wave));
   }
 }
 
@@ -80,16 +76,27 @@ std::string GlobalWatch::writtenBefore(const Access &a, uint64_t cell) const {
   uint64_t who = cell >> kWho;
   bool byAtomic = cell & kAtomic;
   if (who != a.order.workgroup + 1u) {
-    if ((a.isAtomicOutside && byAtomic) || a.order.isAfter(uint32_t(who - 1)))
+    const auto group = uint32_t(who - 1);
+    const std::string name =
+        "workgroup number " + std::to_string(group) + " of this launch";
+    if (a.isAtomicOutside && byAtomic)
       return {};
-    return "workgroup number " + std::to_string(who - 1) + " of this launch";
+    if (!a.order.taken.has(group))
+      return name + kUnordered;
+    if (!byAtomic && a.order.unreleased.has(group))
+      return name + ", which did not release it to the device (buffer_wbl2 "
+                    "sc1) before its atomic";
+    if (a.kind == AccessKind::Load && a.order.unacquired.has(group))
+      return name + ", and this one has not acquired it from the device "
+                    "(buffer_inv sc1) since its atomic";
+    return {};
   }
   unsigned wave = cell >> kWave & 15;
   uint32_t clock = uint32_t(cell >> kClock & kClockMask);
   if (wave == a.wave || (a.isAtomicInside && byAtomic) ||
       a.order.waves.isAfter(a.wave, wave, clock))
     return {};
-  return "wave " + std::to_string(wave) + " of its workgroup";
+  return "wave " + std::to_string(wave) + " of its workgroup" + kUnordered;
 }
 
 std::string GlobalWatch::readBefore(const Access &a, uint64_t cell) const {
@@ -103,18 +110,20 @@ std::string GlobalWatch::readBefore(const Access &a, uint64_t cell) const {
     for (unsigned wave = 0; wave < kMostWaves; ++wave)
       if (cell >> (kWaves + wave) & 1 && wave != a.wave &&
           !a.order.waves.hasMet(a.wave, wave))
-        return "wave " + std::to_string(wave) + " of its workgroup";
+        return "wave " + std::to_string(wave) + " of its workgroup" +
+               kUnordered;
     return {};
   }
   // Of several readers one cannot say whether all are ordered before; having
   // synchronised at all is taken for it.
-  bool isOrdered = who == kMany ? !a.order.others.empty()
-                                : a.order.isAfter(uint32_t(who - 1));
+  bool isOrdered = who == kMany ? !a.order.taken.empty()
+                                : a.order.taken.has(uint32_t(who - 1));
   if ((a.isAtomicOutside && byAtomic) || isOrdered)
     return {};
-  return who == kMany ? "other workgroups of this launch"
-                      : "workgroup number " + std::to_string(who - 1) +
-                            " of this launch";
+  return (who == kMany ? "other workgroups of this launch"
+                       : "workgroup number " + std::to_string(who - 1) +
+                             " of this launch") +
+         kUnordered;
 }
 
 void GlobalWatch::note(const Access &a, const Cell &cell,
@@ -161,8 +170,7 @@ void GlobalWatch::check(const Access &a, const Cell &cell, uint64_t bytes,
     problems.race = hex(address) + " in '" + allocation.label +
                     "', which lane " + std::to_string(a.lane) +
                     (a.kind == AccessKind::Load ? " reads" : " writes") +
-                    ", was " + did + " by " + who +
-                    ", with no barrier or atomic to order them";
+                    ", was " + did + " by " + who;
   note(a, cell, bytes);
 }
 
@@ -201,6 +209,8 @@ void GlobalWatch::access(Allocation &allocation, GroupOrder &order,
             uint64_t(1) << (kWaves + wave) | (isAtomicInside ? kAtomic : 0)};
     if (a.isAtomicInside)
       synchronise(a, address);
+    if (kind == AccessKind::Store && scope != Scope::Device)
+      order.store(wave);
     for (uint64_t d = first; d <= last; ++d) {
       uint64_t bytes = kBytes;
       if (d == first)

@@ -16,21 +16,90 @@
 
 namespace winnow::sim {
 
-/// What orders the accesses of one workgroup that is on its way.
+/// A set of workgroups, a bit each.
+class GroupSet {
+public:
+  void clear() { words.clear(); }
+  bool empty() const { return words.empty(); }
+  bool has(uint32_t group) const {
+    return group / 64 < words.size() && words[group / 64] >> (group % 64) & 1;
+  }
+  void set(uint32_t group, bool is = true) {
+    if (group / 64 >= words.size()) {
+      if (!is)
+        return;
+      words.resize(group / 64 + 1);
+    }
+    const uint64_t bit = uint64_t(1) << (group % 64);
+    words[group / 64] = (words[group / 64] & ~bit) | (is ? bit : 0);
+  }
+  void add(const GroupSet &other) {
+    words.resize(std::max(words.size(), other.words.size()));
+    for (size_t i = 0; i < other.words.size(); ++i)
+      words[i] |= other.words[i];
+  }
+  void remove(const GroupSet &other) {
+    for (size_t i = 0; i < std::min(words.size(), other.words.size()); ++i)
+      words[i] &= ~other.words[i];
+  }
+
+private:
+  std::vector<uint64_t> words;
+};
+
+/// What orders the accesses of one workgroup that is on its way. Between
+/// workgroups it takes three steps, as dies have caches of their own: the one
+/// releases what it stored (buffer_wbl2 sc1), an atomic of its is taken by an
+/// atomic of the other, and that one acquires (buffer_inv sc1).
 struct GroupOrder {
   uint32_t workgroup = 0;
   WaveOrder waves;
-  /// Workgroups whose accesses this one comes after, a bit each.
-  std::vector<uint64_t> others;
+  /// Workgroups whose atomics were taken, which of those had not released all
+  /// that they stored, and which were taken since the last acquire.
+  GroupSet taken, unreleased, unacquired;
 
   void start(uint64_t number) {
     workgroup = uint32_t(number);
     waves.start();
-    others.clear();
+    for (GroupSet *set : {&taken, &unreleased, &unacquired})
+      set->clear();
+    dirty = 0;
   }
-  bool isAfter(uint32_t other) const {
-    return other / 64 < others.size() && others[other / 64] >> (other % 64) & 1;
+  /// A plain store of a wave, which caches may hold back.
+  void store(unsigned wave) {
+    dirty |= 1u << wave;
+    dirtyClocks[wave] = waves.clock(wave);
   }
+  /// A wave releases what it and the waves that it comes after have stored.
+  void release(unsigned wave) { dirty &= ~storedBefore(wave); }
+  void acquire() { unacquired.clear(); }
+  /// An atomic takes what these workgroups gave, of which some held stores
+  /// back. What was in order before stays so.
+  void take(const GroupSet &groups, const GroupSet &holding) {
+    GroupSet released = taken, acquired = taken, fresh = groups, held = holding;
+    released.remove(unreleased);
+    acquired.remove(unacquired);
+    fresh.remove(acquired);
+    held.remove(released);
+    taken.add(groups);
+    unacquired.add(fresh);
+    unreleased.remove(groups);
+    unreleased.add(held);
+  }
+  /// Whether stores that come before this wave are still held back.
+  bool holdsBack(unsigned wave) const { return storedBefore(wave) != 0; }
+
+private:
+  uint32_t storedBefore(unsigned wave) const {
+    uint32_t found = 0;
+    for (unsigned other = 0; other < kMostWaves; ++other)
+      if (dirty >> other & 1 &&
+          (other == wave || waves.isAfter(wave, other, dirtyClocks[other])))
+        found |= 1u << other;
+    return found;
+  }
+  uint32_t dirty = 0;
+  WaveClocks dirtyClocks{};
 };
 
 /// How far a load or store is an atomic, from its scope bits.
@@ -101,8 +170,9 @@ private:
   std::map<Allocation *, Shadow> shadows;
   /// What atomics gave to a location.
   struct Location {
-    /// Workgroups that are before who takes it.
-    std::vector<uint64_t> groups;
+    /// Workgroups that are before who takes it, and which of them held stores
+    /// back.
+    GroupSet groups, unreleased;
     /// The last workgroup that gave, and how far its waves are known.
     uint32_t workgroup = ~0u;
     WaveClocks clocks{};

@@ -67,6 +67,10 @@ void Observer::before(Wave &w, const Instruction &in, size_t index,
     c.mfmaOperations += 2 * uint64_t(e.products);
     c.issueCycles += e.cycles;
   }
+  if (e.isDeviceRelease)
+    current->order.release(w.index);
+  if (e.isDeviceAcquire)
+    current->order.acquire();
   if (e.loadsLds && (watchesLds || watchesRegisters))
     loadToLds(w, in, e);
   switch (e.space) {

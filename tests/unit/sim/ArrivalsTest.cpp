@@ -147,6 +147,33 @@ TEST(Arrivals, APlainCounterIsFound) {
             std::string::npos);
 }
 
+// Scores that are not released before the arrival, or not acquired after it,
+// might come out of another die's cache.
+TEST(Arrivals, AMissingFenceIsFound) {
+  auto error = [](const char *release, const char *acquire) {
+    const std::string counted =
+        std::string("([&] { ") + release +
+        "; workgroup_barrier(); if (TX == 0) { const u64 before = "
+        "__hip_atomic_fetch_add((u64 *)arrivals + request, 1ull, "
+        "__ATOMIC_RELAXED, 4); arrival.is_last = before + 1 == "
+        "Shape::kArrivals; } local_barrier(); if (arrival.is_last) " +
+        acquire + "; return arrival.is_last != 0; }())";
+    Requests requests(compileArrivals(kernelFor(3, counted.c_str())), 3,
+                      {0, 0});
+    LaunchOptions options;
+    options.checks = Checks::all(CheckAction::Stop);
+    options.shuffle = 3;
+    return requests.launch(options).error;
+  };
+  EXPECT_EQ(error("release_to_device()", "acquire_from_device()"), "");
+  EXPECT_NE(error("", "acquire_from_device()")
+                .find("which did not release it to the device"),
+            std::string::npos);
+  EXPECT_NE(error("release_to_device()", "workgroup_barrier()")
+                .find("has not acquired it from the device"),
+            std::string::npos);
+}
+
 // The instructions that the order of memory rests on.
 TEST(Arrivals, ComesOutAsReleaseAtomicAcquire) {
   auto object = load(compileArrivals(kernelFor(4, kCounted)));

@@ -32,7 +32,8 @@ enum class CheckKind : uint8_t {
   /// writing, not both by atomics, nor both storing the same value.
   LdsRace,
   /// The same of global memory, and of two workgroups of a launch, unless the
-  /// later one took an atomic's location that the earlier one had updated.
+  /// earlier one released what it stored and then updated an atomic's location,
+  /// and the later one took that and then acquired.
   GlobalRace,
   /// Waves pass a barrier at which others ended, or wait at another one.
   DivergentBarrier,
