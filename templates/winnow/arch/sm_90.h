@@ -98,9 +98,11 @@ template <i32 Count> WINNOW_DEVICE i32 lower_bound_of_lanes(i32 own) {
 WINNOW_DEVICE void wave_barrier() { ::__syncwarp(); }
 
 /// The same for `Waves` consecutive waves of the workgroup, the `team`-th such
-/// group of at most 15: barrier 0 is the whole workgroup's.
+/// group of at most 15: barrier 0 is the whole workgroup's. A warp arrives as a
+/// whole, so its lanes come together first.
 template <i32 Waves> WINNOW_DEVICE void team_barrier(i32 team) {
-  asm volatile("barrier.sync %0, %1;" ::"r"(team + 1), "n"(Waves * kWaveLanes)
+  ::__syncwarp();
+  asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(Waves * kWaveLanes)
                : "memory");
 }
 
