@@ -132,5 +132,5 @@ void tool::addPreferOption(CLI::App &command, std::string &prefer) {
   command
       .add_option("--prefer", prefer,
                   "A lowering to try before the others: mfma, mma or generic")
-      ->check(CLI::IsMember({"mfma", "generic"}));
+      ->check(CLI::IsMember({"mfma", "mma", "generic"}));
 }
