@@ -72,6 +72,13 @@ inline std::vector<int64_t> columnCounts(const GpuOptions &options) {
   return {1, 2, 4, 8, 16};
 }
 
+/// And for how many requests.
+inline std::vector<int64_t> columnBatches(const GpuOptions &options) {
+  if (options.small)
+    return {2};
+  return {32, 128};
+}
+
 inline std::string dtypeText(const std::string &dtype) {
   return dtype == "bf16" ? "bf16" : "e4m3";
 }

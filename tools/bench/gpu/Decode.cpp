@@ -155,13 +155,12 @@ Status bench::timeColumns(Bench &bench, const std::string &dtype) {
       "scoring alone by query columns, {}, of copy bandwidth", type);
   const int64_t tokens = bench.options.small ? 4096 : 131072;
   for (int64_t columns : columnCounts(bench.options)) {
-    auto kernels = Kernels::load(bench.session, bench.bundle,
-                                 fmt::format("columns_{}_q{}", type, columns));
-    if (!kernels)
-      return kernels.takeError();
-    for (int64_t requests : bench.options.small
-                                ? std::vector<int64_t>{2}
-                                : std::vector<int64_t>{32, 128}) {
+    for (int64_t requests : columnBatches(bench.options)) {
+      auto kernels = Kernels::load(
+          bench.session, bench.bundle,
+          fmt::format("columns_{}_q{}_b{}", type, columns, requests));
+      if (!kernels)
+        return kernels.takeError();
       auto batch = Batch::make(bench.session, bench.pool, **kernels,
                                {requests, tokens, 0}, bench.coldBytes());
       if (!batch)

@@ -34,12 +34,14 @@ std::vector<IndexerShape> winnow::bench::gpuShapes(const GpuOptions &options) {
     for (int64_t columns : columnCounts(options)) {
       if (!options.wants("columns"))
         break;
-      shapes.push_back({.name = fmt::format("columns_{}_q{}", name, columns),
-                        .dtype = dtype,
-                        .queryLen = columns,
-                        .maxSeqLen = maxSeqLen,
-                        .maxRequests = 128,
-                        .attributes = kTwoLaunches});
+      for (int64_t requests : columnBatches(options))
+        shapes.push_back(
+            {.name = fmt::format("columns_{}_q{}_b{}", name, columns, requests),
+             .dtype = dtype,
+             .queryLen = columns,
+             .maxSeqLen = maxSeqLen,
+             .maxRequests = requests,
+             .attributes = kTwoLaunches});
     }
     if (!options.wants("prefill"))
       continue;
