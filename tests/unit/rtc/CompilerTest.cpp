@@ -241,7 +241,10 @@ TEST_F(Compilers, NvrtcIsLookedForWhereTheEnvironmentSays) {
     else
       ::unsetenv(variable);
     ASSERT_TRUE(identity) << identity.message();
-    EXPECT_THAT(*identity, HasSubstr("nvrtc 99.1 --std=c++17 libnvrtc.so.12:"));
+    EXPECT_THAT(
+        *identity,
+        HasSubstr("nvrtc 99.1 --std=c++17 --device-as-default-execution-space "
+                  "libnvrtc.so.12:"));
   }
 }
 
