@@ -2,6 +2,8 @@
 // Hands each instruction's effects to the watches and the counters.
 #include "Observer.h"
 
+#include "Resident.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -35,6 +37,13 @@ void Observer::startWorkgroup(const Workgroup &group, GroupWatch &watch) {
   if (watchesRegisters)
     watch.transfers.start(group.lds.size(), group.waves.size());
   watch.order.start(group.linearId);
+  if (profiles) {
+    watch.linear = group.linearId;
+    watch.clocks.resize(group.waves.size());
+    for (WaveClock &clock : watch.clocks)
+      clock.start();
+    groups.resize(std::max<size_t>(groups.size(), group.linearId + 1));
+  }
 }
 
 void Observer::reportLds(Wave &w, const Instruction &in,
@@ -51,6 +60,20 @@ void Observer::reportGlobal(Wave &w, const Instruction &in,
 
 void Observer::before(Wave &w, const Instruction &in, size_t index,
                       const Effects &e) {
+  const uint64_t busy = counters[index].issueCycles;
+  look(w, in, index, e);
+  if (!profiles)
+    return;
+  const uint64_t cycles = counters[index].issueCycles - busy;
+  WaveClock &clock = current->clocks[w.index];
+  clock.step(e, cycles);
+  GroupProfile &group = groups[current->linear];
+  group.issueCycles += cycles;
+  group.clocks = std::max(group.clocks, clock.now());
+}
+
+void Observer::look(Wave &w, const Instruction &in, size_t index,
+                    const Effects &e) {
   Counters &c = counters[index];
   if (watchesRegisters || profiles) {
     RegisterWatch &watch = current->registers[w.index];
@@ -253,6 +276,14 @@ void Observer::passBarrier(Workgroup &group) {
   if (watchesRegisters)
     current->transfers.passBarrier(current->registers);
   current->order.waves.passBarrier();
+  if (profiles) {
+    uint64_t last = 0;
+    for (const Wave &wave : group.waves)
+      if (wave.state != WaveState::Ended)
+        last = std::max(last, current->clocks[wave.index].now());
+    for (const Wave &wave : group.waves)
+      current->clocks[wave.index].passBarrier(last);
+  }
   if (!findings.isOn(CheckKind::DivergentBarrier))
     return;
   const Instruction *instructions = input.program->instructions.data();
@@ -303,6 +334,8 @@ void Observer::finish(LaunchStats &stats) {
   profile->workgroups = stats.workgroups;
   profile->waves = stats.waves;
   profile->distinctBytes = global.distinctBytes();
+  profile->groups = std::move(groups);
+  profile->residentGroups = mostResident(input);
   const std::vector<Instruction> &program = input.program->instructions;
   for (size_t i = 0; i < program.size(); ++i) {
     const Instruction &in = program[i];

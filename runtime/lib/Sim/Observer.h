@@ -9,6 +9,7 @@
 #include "LdsTransfers.h"
 #include "LdsWatch.h"
 #include "RegisterWatch.h"
+#include "WaveClock.h"
 
 namespace winnow::sim {
 
@@ -18,6 +19,8 @@ struct GroupWatch {
   LdsWatch lds;
   LdsTransfers transfers;
   GroupOrder order;
+  std::vector<WaveClock> clocks;
+  uint64_t linear = 0;
 };
 
 class Observer {
@@ -47,6 +50,7 @@ public:
 
 private:
   void before(Wave &w, const Instruction &in, size_t index, const Effects &e);
+  void look(Wave &w, const Instruction &in, size_t index, const Effects &e);
   void globalAccess(Wave &w, const Instruction &in, const Effects &e,
                     Counters &counters);
   void ldsAccess(Wave &w, const Instruction &in, const Effects &e,
@@ -68,6 +72,7 @@ private:
   GroupWatch *current = nullptr;
   GlobalWatch global;
   std::vector<Counters> counters;
+  std::vector<GroupProfile> groups;
 };
 
 } // namespace winnow::sim

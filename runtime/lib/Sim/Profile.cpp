@@ -37,14 +37,6 @@ double KernelProfile::trafficFactor(unsigned lineBytes) const {
              : 1.0;
 }
 
-double estimatedSeconds(const KernelProfile &profile,
-                        const MachineFigures &machine) {
-  double simds = machine.computeUnits * machine.simdsPerComputeUnit;
-  double issue = double(profile.total.issueCycles) / simds / machine.clockHz;
-  double memory = double(profile.distinctBytes) / machine.bytesPerSecond;
-  return std::max(issue, memory);
-}
-
 namespace {
 
 template <typename... Args> std::string format(const char *text, Args... args) {
@@ -170,6 +162,8 @@ std::string profileText(const KernelProfile &p, unsigned hottest) {
              "bound by %s",
              ull(t.issueCycles), 1e6 * seconds,
              memory >= seconds ? "memory" : "issue"));
+  row("dealt out", format("about %.3g us, at most %llu workgroups at once",
+                          1e6 * scheduledSeconds(p), ull(p.residentGroups)));
 
   out += "\n  unit             instructions   issue cycles   share\n";
   double cycles = std::max<double>(1, double(t.issueCycles));
@@ -222,10 +216,11 @@ std::string profileJson(const KernelProfile &p) {
       format(", \"workgroups\": %llu, \"waves\": %llu, "
              "\"distinct_bytes\": %llu, \"coalescing\": %.6f, "
              "\"traffic_factor_64\": %.6f, \"traffic_factor_128\": %.6f, "
-             "\"estimated_seconds\": %.6e, \"total\": {",
+             "\"estimated_seconds\": %.6e, \"scheduled_seconds\": %.6e, "
+             "\"resident_groups\": %llu, \"total\": {",
              ull(p.workgroups), ull(p.waves), ull(p.distinctBytes),
              p.total.coalescing(), p.trafficFactor(64), p.trafficFactor(128),
-             estimatedSeconds(p)) +
+             estimatedSeconds(p), scheduledSeconds(p), ull(p.residentGroups)) +
       countersJson(p.total) + "}, \"units\": " + partsJson(profileByUnit(p)) +
       ", \"lines\": " + partsJson(profileByLine(p)) + ", \"instructions\": [";
   bool first = true;

@@ -57,6 +57,14 @@ struct InstructionProfile {
   Counters counters;
 };
 
+/// One workgroup.
+struct GroupProfile {
+  uint64_t issueCycles = 0; ///< of all its waves
+  /// From its start to its end if it were alone: its slowest wave's
+  /// instructions, and what that waits for.
+  uint64_t clocks = 0;
+};
+
 struct KernelProfile {
   std::string kernel;
   uint64_t workgroups = 0;
@@ -64,6 +72,10 @@ struct KernelProfile {
   /// Those of the kernel and its functions, in the order of the code.
   std::vector<InstructionProfile> instructions;
   Counters total;
+  /// In the order of their numbers.
+  std::vector<GroupProfile> groups;
+  /// Workgroups that are on all compute units at once, at most.
+  uint64_t residentGroups = 1;
   /// Different bytes of global memory that the launch read or wrote, counted in
   /// whole dwords: the fewest that it could move.
   uint64_t distinctBytes = 0;
@@ -81,11 +93,23 @@ struct MachineFigures {
   double bytesPerSecond = 8e12;
   /// Dense fp8 matrix operations.
   double matrixOperationsPerSecond = 5.03e15;
+  /// Assumed, and the same for every kernel that is compared: waves that are
+  /// started a clock (one by each of eight dies), and what a launch takes
+  /// before and after its work.
+  double wavesStartedPerClock = 8;
+  double launchSeconds = 2e-6;
 };
 
 /// Seconds that the estimate gives for the whole machine, evenly loaded: the
 /// longer one of issue cycles and distinct bytes.
 double estimatedSeconds(const KernelProfile &profile,
+                        const MachineFigures &machine = {});
+
+/// Seconds of a launch whose workgroups are dealt out to the compute units one
+/// by one, each as long as its slowest wave, and which moves its distinct bytes
+/// at the memory's rate. It sees what schedules differ in (waves, workgroups,
+/// loads under way); contention it does not.
+double scheduledSeconds(const KernelProfile &profile,
                         const MachineFigures &machine = {});
 
 /// Sums over the instructions of a unit, or of a source line, in the order of
