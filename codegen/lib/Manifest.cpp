@@ -8,6 +8,7 @@
 #include "winnow/Codegen/KernelParameters.h"
 #include "winnow/Codegen/Lowerings.h"
 #include "winnow/Contract/Contract.h"
+#include "winnow/IR/ScheduleAttribute.h"
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/IR/AffineExpr.h"
@@ -99,6 +100,8 @@ public:
     describeSymbols();
     for (auto launch : entry.getOps<LaunchOp>())
       describeLaunch(launch);
+    for (KernelOp kernel : kernelsOf(entry))
+      describeSchedule(kernel);
     return std::move(result);
   }
 
@@ -482,6 +485,33 @@ private:
       result.symbols.push_back(
           {"kv_rows",
            Expression(Expression::Kind::Mul, "rows", fact("kv_heads"))});
+  }
+
+  void describeSchedule(KernelOp kernel) {
+    auto values = kernel->getAttrOfType<DictionaryAttr>(kScheduleAttr);
+    if (!values)
+      return;
+    runtime::Schedule schedule;
+    schedule.kernel = kernel.getSymName().str();
+    // Of a kernel that does the work of two, each one's own are nested.
+    auto describe = [&](auto &&self, DictionaryAttr all,
+                        const std::string &prefix) -> void {
+      for (NamedAttribute each : all) {
+        const std::string name = prefix + each.getName().str();
+        if (auto nested = dyn_cast<DictionaryAttr>(each.getValue()))
+          self(self, nested, name + ".");
+        else if (auto flag = dyn_cast<BoolAttr>(each.getValue()))
+          schedule.parameters[name] = flag.getValue();
+        else if (auto number = dyn_cast<IntegerAttr>(each.getValue()))
+          schedule.parameters[name] = number.getInt();
+        else if (auto text = dyn_cast<StringAttr>(each.getValue()))
+          schedule.from[name] = text.str();
+      }
+    };
+    describe(describe, values, "");
+    if (auto from = kernel->getAttrOfType<DictionaryAttr>(kScheduleFromAttr))
+      describe(describe, from, "");
+    result.schedules.push_back(std::move(schedule));
   }
 
   void describeLaunch(LaunchOp op) {

@@ -41,6 +41,15 @@ Json codesJson(const RunReport &report) {
   return list;
 }
 
+Json schedulesJson(const runtime::Entry &entry) {
+  Json schedules = Json::array();
+  for (const runtime::Schedule &schedule : entry.schedules)
+    schedules.push_back(Json{{"kernel", schedule.kernel},
+                             {"parameters", schedule.parameters},
+                             {"from", schedule.from}});
+  return schedules;
+}
+
 Json launchesJson(const RunReport &report) {
   Json list = Json::array();
   for (const LaunchRecord &record : report.launches) {
@@ -159,6 +168,7 @@ std::string tool::jsonReport(const RunReport &report) {
       {"lengths", std::move(lengths)},
       {"pages_scored",
        pagesScored(call) < 0 ? Json(nullptr) : Json(pagesScored(call))},
+      {"schedules", schedulesJson(*indexer.entry)},
       {"launches", launchesJson(report)},
       {"shown", requestJson(report)},
       {"check", verdictJson(report)}};

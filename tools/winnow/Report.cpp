@@ -308,6 +308,17 @@ void addRequest(Lines &lines, const RunReport &report) {
   }
 }
 
+/// "m3_decode_score: chunks 64, waves 8 (description)".
+std::string scheduleText(const runtime::Schedule &schedule) {
+  std::string text;
+  for (const auto &[name, value] : schedule.parameters) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+    if (const auto from = schedule.from.find(name); from != schedule.from.end())
+      text += fmt::format(" ({})", from->second);
+  }
+  return schedule.kernel + ": " + text;
+}
+
 void addCheck(Lines &lines, const Verdict &verdict) {
   std::string summary;
   auto part = [&](const char *name,
@@ -352,6 +363,8 @@ std::string tool::textReport(const RunReport &report) {
   for (const runtime::ContractAnswer &answer : report.contracts)
     lines.add("contract", contractText(answer));
   addCode(lines, report);
+  for (const runtime::Schedule &schedule : entry.schedules)
+    lines.add("schedule", scheduleText(schedule));
   addInputs(lines, report);
   addLaunches(lines, report);
   if (const int64_t scored = pagesScored(report.call); scored >= 0)

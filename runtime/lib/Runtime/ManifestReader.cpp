@@ -233,6 +233,40 @@ Result<Step> readStep(const Json &json, const std::string &where) {
   return step;
 }
 
+Result<Schedule> readSchedule(const Json &json, const std::string &where) {
+  JsonFields fields(json, where);
+  Schedule schedule;
+  schedule.kernel = fields.text("kernel");
+  auto readObject = [&](const char *field, const Json *object, auto &&read) {
+    if (!object)
+      return;
+    if (!object->is_object())
+      return fields.fail(field, describe(*object) + ", wanted an object");
+    for (const auto &[name, value] : object->items())
+      read(name, value);
+  };
+  readObject("parameters", fields.any("parameters"),
+             [&](const std::string &name, const Json &value) {
+               Result<int64_t> number =
+                   readInteger(value, where + ".parameters." + name);
+               if (number)
+                 schedule.parameters[name] = *number;
+               else
+                 fields.fail(number.takeError());
+             });
+  readObject("from", fields.optional("from"),
+             [&](const std::string &name, const Json &value) {
+               if (value.is_string())
+                 schedule.from[name] = value.get_ref<const std::string &>();
+               else
+                 fields.fail("from." + name,
+                             describe(value) + ", wanted a string");
+             });
+  if (Status status = fields.finish(); !status)
+    return status.takeError();
+  return schedule;
+}
+
 void readFacts(JsonFields &fields, Facts &facts) {
   const Json *json = fields.any("facts");
   if (!json)
@@ -306,6 +340,8 @@ Result<Entry> readEntry(const Json &json, const std::string &where) {
   if (fields.optional("steps"))
     readList(fields, "steps", entry.steps, readStep);
   readList(fields, "launches", entry.launches, readLaunch);
+  if (fields.optional("schedules"))
+    readList(fields, "schedules", entry.schedules, readSchedule);
   if (Status status = fields.finish(); !status)
     return status.takeError();
   return entry;

@@ -88,6 +88,13 @@ Json stepJson(const Step &step) {
               {"block_size", step.blockSize}};
 }
 
+Json scheduleJson(const Schedule &schedule) {
+  Json json{{"kernel", schedule.kernel}, {"parameters", schedule.parameters}};
+  if (!schedule.from.empty())
+    json["from"] = schedule.from;
+  return json;
+}
+
 Json symbolsJson(const Entry &entry) {
   Json symbols = Json::object();
   for (const SymbolDefinition &definition : entry.symbols) {
@@ -142,6 +149,8 @@ Result<Json> entryJson(const Entry &entry, const std::string &where) {
             {"launches", listJson(entry.launches, launchJson)}};
   if (!entry.steps.empty())
     json["steps"] = listJson(entry.steps, stepJson);
+  if (!entry.schedules.empty())
+    json["schedules"] = listJson(entry.schedules, scheduleJson);
   return json;
 }
 

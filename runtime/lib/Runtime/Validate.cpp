@@ -125,10 +125,10 @@ public:
       : bundle(bundle), entry(entry), where(std::move(where)) {}
 
   Status run() {
-    for (auto step :
-         {&EntryCheck::counts, &EntryCheck::arguments,
-          &EntryCheck::symbolDefinitions, &EntryCheck::shapes,
-          &EntryCheck::workspace, &EntryCheck::launches, &EntryCheck::steps})
+    for (auto step : {&EntryCheck::counts, &EntryCheck::arguments,
+                      &EntryCheck::symbolDefinitions, &EntryCheck::shapes,
+                      &EntryCheck::workspace, &EntryCheck::launches,
+                      &EntryCheck::steps, &EntryCheck::schedules})
       if (Status status = (this->*step)(); !status)
         return status;
     return {};
@@ -313,6 +313,42 @@ private:
   }
 
   /// What bindArguments reads off the operands has to be there.
+  Status schedules() {
+    if (Status s =
+            fewer(where + ".schedules", entry.schedules.size(), kMaxParts);
+        !s)
+      return s;
+    std::set<std::string, std::less<>> seen;
+    for (size_t i = 0; i < entry.schedules.size(); ++i) {
+      const Schedule &schedule = entry.schedules[i];
+      const std::string here = index(where + ".schedules", i);
+      if (Status s = unique(here + ".kernel", schedule.kernel, seen); !s)
+        return s;
+      if (std::none_of(entry.launches.begin(), entry.launches.end(),
+                       [&](const Launch &launch) {
+                         return launch.kernel == schedule.kernel;
+                       }))
+        return at(here + ".kernel",
+                  "'" + schedule.kernel + "' is launched nowhere");
+      if (Status s = fewer(here + ".parameters", schedule.parameters.size(),
+                           kMaxParts);
+          !s)
+        return s;
+      for (const auto &[name, value] : schedule.parameters)
+        if (Status s = word(here + ".parameters", name, "_."); !s)
+          return s;
+      for (const auto &[name, text] : schedule.from) {
+        if (!schedule.parameters.contains(name))
+          return at(here + ".from", "'" + name + "' is no parameter");
+        if (text.empty() || text.size() > kMaxNameBytes)
+          return at(here + ".from." + name, std::to_string(text.size()) +
+                                                " characters, wanted 1 to " +
+                                                std::to_string(kMaxNameBytes));
+      }
+    }
+    return {};
+  }
+
   Status steps() {
     if (Status s = fewer(where + ".steps", entry.steps.size(), kMaxParts); !s)
       return s;

@@ -146,6 +146,17 @@ struct Launch {
   bool operator==(const Launch &) const = default;
 };
 
+/// What was chosen for one kernel (waves, chunks, ...), for people and tools:
+/// nothing of a launch depends on it.
+struct Schedule {
+  std::string kernel;
+  std::map<std::string, int64_t> parameters;
+  /// Where those come from that the compiler's model did not choose:
+  /// "description", "option", "tuned on sim:gfx950 at 2026-01-31".
+  std::map<std::string, std::string> from;
+  bool operator==(const Schedule &) const = default;
+};
+
 /// An operation that runs once a step, before the indexer, by a launch of its
 /// own: "rebase_table" or "rebase_slots" of an input and an output (perhaps the
 /// same argument), "insert_keys" of keys, slots and a cache. With these, tools
@@ -179,6 +190,8 @@ struct Entry {
   std::vector<WorkspaceTensor> workspace;
   std::vector<Launch> launches;
   std::vector<Step> steps; ///< in the order of their launches
+  /// Of kernels that have a choice; none in bundles of older compilers.
+  std::vector<Schedule> schedules;
   bool operator==(const Entry &) const = default;
 
   /// The argument of that name, or null.
