@@ -3,10 +3,12 @@
 #include "winnow/Codegen/Compile.h"
 
 #include "Manifest.h"
+#include "Schedule.h"
 #include "winnow/Codegen/EmitHip.h"
 #include "winnow/Codegen/Lowerings.h"
 #include "winnow/Codegen/ParserLimits.h"
 #include "winnow/Codegen/Passes.h"
+#include "winnow/Codegen/Tuning.h"
 #include "winnow/IR/Winnow.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,9 +26,9 @@ using namespace winnow;
 namespace {
 
 /// A description in memory, and what is said about it.
-class Description {
+class Source {
 public:
-  Description(std::string_view text, std::string_view name)
+  Source(std::string_view text, std::string_view name)
       : name(name), context(MLIRContext::Threading::DISABLED),
         stream(diagnostics), handler(sources, &context, stream) {
     // The operation that a diagnostic is about stands in the text it points to.
@@ -74,6 +76,20 @@ public:
     return bundle;
   }
 
+  /// What there is to tune once lowerings are selected.
+  Result<std::vector<TunableEntry>> tuning(const CompileOptions &options) {
+    FailureOr<std::vector<winnow::Description>> descriptions =
+        resolveDescriptions(*module, options.arch, options.schedule,
+                            options.scheduleFrom, options.ignoreOwnSchedule);
+    if (mlir::failed(descriptions))
+      return failed();
+    std::vector<TunableEntry> entries;
+    for (winnow::Description &description : *descriptions)
+      if (description.rowsOp())
+        entries.push_back(tunableEntry(description));
+    return entries;
+  }
+
 private:
   std::string name, diagnostics;
   // Threads would cost more to start than a description takes to compile.
@@ -89,7 +105,7 @@ private:
 Result<runtime::Bundle>
 winnow::compileDescription(std::string_view text, std::string_view name,
                            const CompileOptions &options) {
-  Description description(text, name);
+  Source description(text, name);
   if (!description.run(
           [&](PassManager &manager) { buildPlanPipeline(manager, options); }))
     return description.failed();
@@ -112,10 +128,24 @@ winnow::compileDescription(std::string_view text, std::string_view name,
   return bundle;
 }
 
+Result<std::vector<TunableEntry>>
+winnow::describeTuning(std::string_view text, std::string_view name,
+                       const CompileOptions &options) {
+  Source source(text, name);
+  if (!source.run([&](PassManager &manager) {
+        manager.addPass(
+            createVerifyContract(VerifyContractOptions{options.arch}));
+        manager.addPass(createSelectLowering(
+            SelectLoweringOptions{options.arch, options.prefer}));
+      }))
+    return source.failed();
+  return source.tuning(options);
+}
+
 Result<runtime::Bundle>
 winnow::describeDescription(std::string_view text, std::string_view name,
                             const CompileOptions &options) {
-  Description description(text, name);
+  Source description(text, name);
   if (!description.run([&](PassManager &manager) {
         manager.addPass(
             createVerifyContract(VerifyContractOptions{options.arch}));

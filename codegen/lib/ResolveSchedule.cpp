@@ -4,12 +4,19 @@
 // what the kernels can do before any kernel is made.
 #include "Schedule.h"
 #include "winnow/Codegen/Lowerings.h"
+#include "winnow/Codegen/Machine.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace winnow;
 using Kind = KernelProblem::Kind;
+
+static void countRows(Description &description, KernelProblem &problem) {
+  problem.requests = getEntryBounds(description.entry)->maxRequests;
+  problem.rows =
+      description.isRagged() ? description.maxQueryLen : description.queryLen();
+}
 
 static KernelProblem scoreProblemOf(Description &description) {
   KernelProblem problem;
@@ -32,7 +39,7 @@ static KernelProblem scoreProblemOf(Description &description) {
   problem.elementBytes = keys.getElementTypeBitWidth() / 8;
   problem.blockSize = description.blockSize();
   problem.places = description.shardBlocks();
-  problem.requests = getEntryBounds(description.entry)->maxRequests;
+  countRows(description, problem);
   return problem;
 }
 
@@ -50,6 +57,7 @@ static KernelProblem selectProblemOf(Description &description) {
     problem.places = description.shardBlocks();
   else if (problem.kind == Kind::Merge)
     problem.places = description.ranks() * description.rankKeep();
+  countRows(description, problem);
   return problem;
 }
 
@@ -106,17 +114,22 @@ static LogicalResult resolveKernel(Description &description,
                                    const KernelProblem &problem,
                                    KernelSchedule &schedule) {
   const ScheduleRequest &request = description.schedule.request;
-  schedule = chooseSchedule(problem, [&](const ScheduleParameter &parameter) {
-    const ScheduleOverride *fixed = request.find(parameter);
-    if (fixed)
-      return std::optional<int64_t>(fixed->value);
-    // In one launch the workgroup that scores selects.
-    bool joins = problem.kind == Kind::Select &&
-                 description.schedule.launches == 1 &&
-                 parameter.value == &KernelSchedule::waves;
-    return joins ? std::optional<int64_t>(description.schedule.score.waves)
-                 : std::nullopt;
-  });
+  // The generic kernels of all targets are one source.
+  const Machine &machine = machineFor(problem.kind == Kind::GenericScore
+                                          ? std::string_view()
+                                          : std::string_view(description.arch));
+  schedule =
+      chooseSchedule(problem, machine, [&](const ScheduleParameter &parameter) {
+        const ScheduleOverride *fixed = request.find(parameter);
+        if (fixed)
+          return std::optional<int64_t>(fixed->value);
+        // In one launch the workgroup that scores selects.
+        bool joins = problem.kind == Kind::Select &&
+                     description.schedule.launches == 1 &&
+                     parameter.value == &KernelSchedule::waves;
+        return joins ? std::optional<int64_t>(description.schedule.score.waves)
+                     : std::nullopt;
+      });
   std::optional<std::string> conflict = findConflict(problem, schedule);
   if (!conflict)
     return success();
@@ -156,12 +169,44 @@ LogicalResult winnow::resolveSchedule(Description &description,
   return resolveKernel(description, schedule.selectProblem, schedule.select);
 }
 
-LogicalResult
-winnow::checkOptionApplies(ModuleOp module, const ScheduleRequest &option,
-                           MutableArrayRef<Description> descriptions) {
-  for (const ScheduleOverride &fixed : option.overrides) {
+FailureOr<std::vector<EntryOption>>
+winnow::parseEntryOptions(ModuleOp module, StringRef text, StringRef from) {
+  std::vector<EntryOption> options;
+  if (text.empty())
+    return options;
+  SmallVector<StringRef> parts;
+  text.split(parts, ';');
+  for (StringRef part : parts) {
+    EntryOption option;
+    if (part.contains(':')) {
+      StringRef name = part.split(':').first;
+      part = part.split(':').second;
+      option.entry = name.str();
+      auto entry = module.lookupSymbol<func::FuncOp>(name);
+      if (!entry || !isEntry(entry))
+        return module.emitError("schedule '")
+                   << text << "': no entry is called '" << name << "'",
+               failure();
+    }
+    if (std::string error; !parseSchedule(part, from, option.request, error))
+      return module.emitError() << error, failure();
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+/// The same for one of them.
+static LogicalResult
+checkOptionApplies(ModuleOp module, const EntryOption &option,
+                   MutableArrayRef<Description> descriptions) {
+  auto isMeant = [&](Description &description) {
+    return description.rowsOp() &&
+           (option.entry.empty() ||
+            description.entry.getSymName() == option.entry);
+  };
+  for (const ScheduleOverride &fixed : option.request.overrides) {
     if (llvm::any_of(descriptions, [&](Description &description) {
-          return description.rowsOp() && applies(fixed, description);
+          return isMeant(description) && applies(fixed, description);
         }))
       continue;
     InFlightDiagnostic error =
@@ -169,13 +214,22 @@ winnow::checkOptionApplies(ModuleOp module, const ScheduleRequest &option,
     if (!fixed.isShared)
       error << StringRef(scheduledKernelName(fixed.parameter->kernel)) << ".";
     error << StringRef(fixed.parameter->name)
-          << "', which no kernel of any entry has";
+          << "', which no kernel has that it is for";
     for (Description &description : descriptions)
-      if (description.rowsOp())
+      if (isMeant(description))
         error << "; '" << description.entry.getSymName() << "' has "
               << parameterNames(description);
     return error;
   }
+  return success();
+}
+
+LogicalResult
+winnow::checkOptionsApply(ModuleOp module, ArrayRef<EntryOption> options,
+                          MutableArrayRef<Description> descriptions) {
+  for (const EntryOption &option : options)
+    if (failed(checkOptionApplies(module, option, descriptions)))
+      return failure();
   return success();
 }
 

@@ -53,6 +53,7 @@ template <typename Op> LogicalResult claim(Op &slot, Op op) {
 FailureOr<Description> matchDescription(func::FuncOp entry, StringRef arch) {
   Description description;
   description.entry = entry;
+  description.arch = arch.str();
   bool hasSteps = false;
   for (Operation &op : entry.getBody().front().without_terminator()) {
     auto lowering = op.getAttrOfType<StringAttr>(kLoweringAttr);
@@ -406,29 +407,12 @@ struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
   using ScheduleBase::ScheduleBase;
 
   void runOnOperation() override {
-    ScheduleRequest option;
-    if (std::string error;
-        !schedule.empty() &&
-        !parseSchedule(schedule, scheduleFrom, option, error)) {
-      getOperation().emitError() << error;
-      return signalPassFailure();
-    }
     // Everything is checked before anything is rewritten.
-    std::vector<Description> descriptions;
-    for (auto entry : getOperation().getOps<func::FuncOp>()) {
-      if (!isEntry(entry))
-        continue;
-      FailureOr<Description> description = matchDescription(entry, arch);
-      if (failed(description))
-        return signalPassFailure();
-      if (description->rowsOp() &&
-          failed(resolveSchedule(*description, option, ignoreOwnSchedule)))
-        return signalPassFailure();
-      descriptions.push_back(std::move(*description));
-    }
-    if (failed(checkOptionApplies(getOperation(), option, descriptions)))
+    FailureOr<std::vector<Description>> descriptions = resolveDescriptions(
+        getOperation(), arch, schedule, scheduleFrom, ignoreOwnSchedule);
+    if (failed(descriptions))
       return signalPassFailure();
-    for (Description &description : descriptions) {
+    for (Description &description : *descriptions) {
       if (description.rowsOp())
         PlanBuilder(description, arch).build();
       else // steps alone
@@ -440,3 +424,31 @@ struct SchedulePass : winnow::impl::ScheduleBase<SchedulePass> {
 };
 
 } // namespace
+
+FailureOr<std::vector<Description>>
+winnow::resolveDescriptions(ModuleOp module, StringRef arch, StringRef schedule,
+                            StringRef scheduleFrom, bool ignoreOwnSchedule) {
+  FailureOr<std::vector<EntryOption>> options =
+      parseEntryOptions(module, schedule, scheduleFrom);
+  if (failed(options))
+    return failure();
+  std::vector<Description> descriptions;
+  for (auto entry : module.getOps<func::FuncOp>()) {
+    if (!isEntry(entry))
+      continue;
+    FailureOr<Description> description = matchDescription(entry, arch);
+    if (failed(description))
+      return failure();
+    ScheduleRequest request;
+    for (const EntryOption &option : *options)
+      if (option.entry.empty() || option.entry == entry.getSymName())
+        request.add(option.request);
+    if (description->rowsOp() &&
+        failed(resolveSchedule(*description, request, ignoreOwnSchedule)))
+      return failure();
+    descriptions.push_back(std::move(*description));
+  }
+  if (failed(checkOptionsApply(module, *options, descriptions)))
+    return failure();
+  return descriptions;
+}

@@ -42,6 +42,7 @@ struct Description {
   int64_t maxSeqLen = 0;
   int64_t maxQueryLen = 0; // of ragged rows: most of them in a request
   contract::Facts facts;   // what contracts say of it once it is a plan
+  std::string arch;        // what the kernels are for
   EntrySchedule schedule;  // once it is resolved
 
   StringRef scoreLowering() { return loweringOf(score); }
@@ -92,15 +93,38 @@ struct Description {
   }
 };
 
+struct TunableEntry;
+
+/// What there is to tune of a description whose schedule is resolved.
+TunableEntry tunableEntry(Description &description);
+
+/// The descriptions of a module whose lowerings are selected, their schedules
+/// resolved. Entries of steps alone have none. Nothing is rewritten.
+FailureOr<std::vector<Description>>
+resolveDescriptions(ModuleOp module, StringRef arch, StringRef schedule,
+                    StringRef scheduleFrom, bool ignoreOwnSchedule);
+
 /// Decides the schedule of every kernel of a description: what its
 /// `winnow.schedule` and, going before that, `option` fix, and for the rest
 /// what the model chooses. An error is one at the entry.
 LogicalResult resolveSchedule(Description &description,
                               const ScheduleRequest &option, bool ignoresOwn);
 
-/// An error at the module if `option` fixes what no kernel of any entry has.
-LogicalResult checkOptionApplies(ModuleOp module, const ScheduleRequest &option,
-                                 MutableArrayRef<Description> descriptions);
+/// What an option fixes of one entry, or of all of those that have it.
+struct EntryOption {
+  std::string entry; // empty: all
+  ScheduleRequest request;
+};
+
+/// "score.waves=8,chunks=4", or for each of several entries
+/// "m3_rank:waves=8;m3_merge:waves=2". An error is one at the module.
+FailureOr<std::vector<EntryOption>>
+parseEntryOptions(ModuleOp module, StringRef text, StringRef from);
+
+/// An error at the module if an option fixes what no kernel has that it is
+/// meant for.
+LogicalResult checkOptionsApply(ModuleOp module, ArrayRef<EntryOption> options,
+                                MutableArrayRef<Description> descriptions);
 
 /// Chooses between one launch and two, once the scoring has its schedule and
 /// before the selection has. An error if what is fixed cannot be.

@@ -167,8 +167,8 @@ static void chooseSelect(const KernelProblem &problem,
     schedule.slots = divideUp(schedule.slots, 4) * 4;
 }
 
-KernelSchedule winnow::chooseSchedule(const KernelProblem &problem,
-                                      const FixedParameter &fixed) {
+KernelSchedule winnow::chooseByRule(const KernelProblem &problem,
+                                    const FixedParameter &fixed) {
   KernelSchedule schedule;
   for (const ScheduleParameter *parameter : parametersOf(problem))
     if (std::optional<int64_t> value = fixed(*parameter))

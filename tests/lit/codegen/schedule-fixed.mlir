@@ -7,13 +7,13 @@
 
 // Eight waves are meant for both kernels, but for selection two are said; with
 // them it takes 8 slots to hold 1024 scores. Chunks are left to the model, which
-// knows of the waves: 1024 blocks are 8 x 32 x 4.
+// knows of the waves: 4 on their own would get 256 chunks.
 // CHECK: #[[TILES:.+]] = affine_map<()[s0, s1] -> (s1 floordiv 256 + s0, 16, 1)>
 // CHECK: winnow.kernel @own_score(
-// OWN:         kChunks = 4,
+// OWN:         kChunks = 64,
 // OPTION:      kChunks = 5,
 // CHECK-SAME:  kWaves = 8}
-// OWN:         winnow.schedule = {chunks = 4 : i64, waves = 8 : i64}, winnow.schedule_from = {waves = "description"}}
+// OWN:         winnow.schedule = {chunks = 64 : i64, waves = 8 : i64}, winnow.schedule_from = {waves = "description"}}
 // OPTION:      winnow.schedule = {chunks = 5 : i64, waves = 8 : i64}, winnow.schedule_from = {chunks = "option", waves = "description"}}
 // CHECK: winnow.kernel @own_select(
 // OWN:         kSlots = 8
@@ -23,7 +23,7 @@
 // OPTION:      winnow.schedule = {slots = 4 : i64, waves = 4 : i64}, winnow.schedule_from = {waves = "option"}}
 
 // MODEL-LABEL: winnow.kernel @own_score(
-// MODEL:       winnow.schedule = {chunks = 8 : i64, waves = 4 : i64}} {
+// MODEL:       winnow.schedule = {chunks = 256 : i64, waves = 4 : i64}} {
 func.func @own(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
                %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 131072, max_requests = 8},

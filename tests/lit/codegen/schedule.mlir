@@ -3,15 +3,15 @@
 // index heads, two query tokens, blocks of 256 tokens, token-major ids.
 // RUN: winnow-opt %s -winnow-schedule | FileCheck %s
 
-// 1000 blocks: 8 chunks of 4 waves walk at most 32 blocks each; 16 scores a
+// 1000 blocks of few requests: 256 chunks of 4 waves take one each; 16 scores a
 // lane fit one wave.
-// CHECK-DAG: #[[$SCORE_GRID:.+]] = affine_map<()[s0] -> (8, s0, 1)>
+// CHECK-DAG: #[[$SCORE_GRID:.+]] = affine_map<()[s0] -> (256, s0, 1)>
 // CHECK-DAG: #[[$SELECT_GRID:.+]] = affine_map<()[s0] -> (s0 * 2, 4, 1)>
 // CHECK-DAG: #[[$EXTENTS:.+]] = affine_map<()[s0] -> (4, s0 * 2, 1024)>
 
 // CHECK-LABEL: winnow.kernel @speculate_score(
-// CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 8, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kWaves = 4}
-// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 8 : i64, waves = 4 : i64}} {
+// CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 256, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kWaves = 4}
+// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 256 : i64, waves = 4 : i64}} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.score_task
 // CHECK-NEXT:    %[[QUERY:.+]] = winnow.stage.load_query %{{.+}} for %[[TASK]]
 // CHECK-NEXT:    winnow.stage.walk_pages %[[PAGE:.+]] of %[[TASK]]

@@ -12,6 +12,8 @@
 
 namespace winnow {
 
+struct Machine;
+
 /// What a schedule is for: one kernel of one description, within its bounds.
 struct KernelProblem {
   enum class Kind {
@@ -38,8 +40,8 @@ struct KernelProblem {
   /// What a row is selected from, or a request scored: blocks of the longest
   /// sequence that this shard has, or candidates of all ranks.
   int64_t places = 1;
-  /// Most requests of a call.
-  int64_t requests = 1;
+  /// Most requests of a call, and most rows of a request.
+  int64_t requests = 1, rows = 1;
 
   ScheduledKernel kernel() const {
     return kind == Kind::Score || kind == Kind::RaggedScore ||
@@ -61,10 +63,17 @@ parametersOf(const KernelProblem &problem);
 using FixedParameter =
     std::function<std::optional<int64_t>(const ScheduleParameter &)>;
 
-/// The schedule that a kernel gets where nobody says otherwise; parameters that
+/// A schedule by rules of thumb, the same for every machine; parameters that
 /// are fixed have their value, and the others are chosen with that in mind. It
 /// may be one that the kernel cannot have, if what is fixed leaves no other.
+KernelSchedule chooseByRule(const KernelProblem &problem,
+                            const FixedParameter &fixed);
+
+/// The schedule that a kernel gets on a machine where nobody says otherwise: of
+/// uniform scoring the one that the cost model (ScheduleCost.h) has in front,
+/// of the others the one of the rules.
 KernelSchedule chooseSchedule(const KernelProblem &problem,
+                              const Machine &machine,
                               const FixedParameter &fixed);
 
 /// Why a kernel cannot have a schedule whose parameters are all in range, or
