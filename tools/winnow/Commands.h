@@ -31,6 +31,7 @@ void addRunCommand(CLI::App &app, Action &action);
 void addSimCommand(CLI::App &app, Action &action);
 void addExplainCommand(CLI::App &app, Action &action);
 void addCacheCommand(CLI::App &app, Action &action);
+void addTuneCommand(CLI::App &app, Action &action);
 
 /// The option --prefer of the commands that lower a description.
 void addPreferOption(CLI::App &command, std::string &prefer);

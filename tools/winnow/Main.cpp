@@ -54,6 +54,7 @@ static int runMain(int argc, char **argv) {
   addRunCommand(app, action);
   addSimCommand(app, action);
   addExplainCommand(app, action);
+  addTuneCommand(app, action);
   addCacheCommand(app, action);
   try {
     app.parse(argc, argv);
