@@ -50,11 +50,14 @@ static double secondsOf(const Launch &launch, const Machine &machine) {
 
   const double all = launch.groups + launch.idleGroups;
   const double started = all * launch.waves / kWavesStartedPerClock;
+  // Groups that are alike end together, those that have nothing in between.
   const double rounds = divideUp(launch.groups, places);
-  const double busy = launch.groupClocks * rounds +
-                      launch.idleClocks * launch.idleGroups / places;
-  const double walk =
-      std::max(started, busy - launch.groupClocks) + launch.groupClocks;
+  const double crowd = (launch.groupClocks * launch.groups +
+                        launch.idleClocks * launch.idleGroups) /
+                       places;
+  const double before = std::max(
+      {started, launch.groupClocks * (rounds - 1), crowd - launch.groupClocks});
+  const double walk = before + launch.groupClocks;
   const double units = std::min(all, machine.units);
   const double issue = launch.issueClocks / (units * machine.simds);
   return kLaunchSeconds + std::max(std::max(walk, issue) / machine.clockHz,
@@ -67,29 +70,39 @@ static Launch scoreLaunch(const KernelProblem &problem, const Machine &machine,
                           const KernelSchedule &s, const Workload &workload) {
   const double blockBytes =
       double(problem.blockSize * problem.headDim * problem.elementBytes);
-  const double slices = divideUp(blockBytes, 16384);
+  // With bulk copies the waves of a team share a block, a copy each at a time.
+  const bool copies = problem.copyBytes != 0;
+  const double teams = copies ? double(s.waves / wavesOfBlock(problem, s.waves))
+                              : double(s.waves);
+  const double shared = blockBytes * teams / double(s.waves); // of one wave
+  const double slices =
+      divideUp(shared, double(copies ? problem.copyBytes : problem.sliceBytes));
   const double slots = divideUp(double(problem.queries), 4);
   // A line a clock and as much for the matrix unit; maxima for each register
   // of results, their exchange between lanes, and the loop.
-  const double blockClocks = blockBytes / 32 + slices * 140 * slots + 140;
+  const double blockClocks = shared / 32 + slices * 140 * slots + 140;
   // What is asked for and not yet here hides what asking takes.
   const double latency = kMemorySeconds * machine.clockHz;
-  const double wait = blockClocks - blockBytes / 64 + slices * latency;
+  const double wait = blockClocks - shared / 64 + slices * latency;
   const double blocks = double(workload.places), waves = double(s.waves),
                chunks = double(s.chunks);
-  const double active = std::min(chunks, divideUp(blocks, waves));
+  const double active = std::min(chunks, divideUp(blocks, teams));
   const double requests = double(workload.requests);
   Launch launch;
   launch.groups = requests * active;
   launch.idleGroups = requests * (chunks - active);
   launch.waves = waves;
   launch.registers =
-      32 + std::min(blockBytes, 16384.0) / 4 / double(problem.waveLanes);
+      copies ? 64
+             : 32 + std::min(blockBytes, double(problem.sliceBytes)) / 4 /
+                        double(problem.waveLanes);
+  if (copies)
+    launch.localBytes = waves * std::min(blockBytes, double(problem.copyBytes));
   launch.idleClocks = kCacheSeconds * 2 * machine.clockHz + kIdleIssueClocks;
   launch.groupClocks =
-      setupClocks(machine) + divideUp(blocks, chunks * waves) * wait;
+      setupClocks(machine) + divideUp(blocks, chunks * teams) * wait;
   launch.issueClocks =
-      requests * (blocks * blockClocks + active * waves * 430 +
+      requests * (blocks * blockClocks * waves / teams + active * waves * 430 +
                   (chunks - active) * waves * kIdleIssueClocks);
   launch.bytes = requests * blocks * blockBytes;
   return launch;
@@ -101,7 +114,7 @@ static Launch raggedLaunch(const KernelProblem &problem, const Machine &machine,
                            const KernelSchedule &s, const Workload &workload) {
   const double blockBytes =
       double(problem.blockSize * problem.headDim * problem.elementBytes);
-  const double slices = divideUp(blockBytes, 16384);
+  const double slices = divideUp(blockBytes, double(problem.sliceBytes));
   const double waves = double(s.waves), tiles = double(s.queryTiles),
                blocks = double(workload.places);
   const double waveClocks =
@@ -121,7 +134,7 @@ static Launch raggedLaunch(const KernelProblem &problem, const Machine &machine,
       (rowGroups * (allChunks - chunks) + allChunks); // a tile more a request
   launch.waves = waves;
   launch.registers = 48 + tiles * 16;
-  launch.localBytes = 2 * std::min(blockBytes, 16384.0);
+  launch.localBytes = 2 * std::min(blockBytes, double(problem.sliceBytes));
   launch.groupClocks = 1.5 * setupClocks(machine) +
                        std::min(double(s.chunkBlocks), blocks) * blockClocks;
   launch.idleClocks = kCacheSeconds * 3 * machine.clockHz + kIdleIssueClocks;
@@ -314,7 +327,8 @@ winnow::rankSchedules(const KernelProblem &problem, const Machine &machine,
 KernelSchedule winnow::chooseSchedule(const KernelProblem &problem,
                                       const Machine &machine,
                                       const FixedParameter &fixed) {
-  if (problem.kind == Kind::Score)
+  // Where bulk copies bring the keys, what was measured on an H200 decides.
+  if (problem.kind == Kind::Score && problem.copyBytes == 0)
     if (std::vector<RankedSchedule> ranked =
             rankSchedules(problem, machine, fixed);
         !ranked.empty())

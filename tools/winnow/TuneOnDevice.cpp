@@ -14,12 +14,7 @@ using runtime::CopyDirection;
 
 namespace {
 
-// Copies of the arguments together are several times as large as the caches
-// between memory and compute units (256 MiB on MI300X, the largest), within
-// what a shared device may spare.
-constexpr uint64_t kColdBytes = uint64_t(1) << 30, kMostBytes = uint64_t(8)
-                                                                << 30;
-constexpr size_t kMostCopies = 64, kLaunchesOfGraph = 64;
+constexpr size_t kMostCopies = 64;
 
 /// The tensors of a call on the device, freed at the end.
 class DeviceCall {
@@ -90,11 +85,10 @@ private:
 
 class DeviceTarget : public TuneTarget {
 public:
-  DeviceTarget(std::shared_ptr<runtime::Device> device, unsigned repeats,
-               void *stream, void *begin, void *end)
-      : device(std::move(device)), repeats(repeats), stream(stream),
-        begin(begin), end(end),
-        name(runtime::baseArch(this->device->info().arch)) {}
+  DeviceTarget(std::shared_ptr<runtime::Device> device,
+               const DeviceTiming &timing, void *stream, void *begin, void *end)
+      : device(std::move(device)), timing(timing), stream(stream), begin(begin),
+        end(end), name(runtime::baseArch(this->device->info().arch)) {}
   ~DeviceTarget() override {
     (void)device->destroyEvent(begin);
     (void)device->destroyEvent(end);
@@ -103,7 +97,7 @@ public:
 
   const std::string &arch() const override { return name; }
   std::string method() const override {
-    return fmt::format("medians of {} graph replays on {} ({})", repeats,
+    return fmt::format("medians of {} graph replays on {} ({})", timing.repeats,
                        device->info().name, device->info().product);
   }
 
@@ -131,8 +125,8 @@ public:
     for (const auto *tensors : {&call.arguments, &call.workspace})
       for (const HostTensor &tensor : *tensors)
         bytes += tensor.bytes.size();
-    const size_t copies = std::clamp<size_t>(
-        kColdBytes / bytes + 1, bytes * 2 > kMostBytes ? 1 : 2, kMostCopies);
+    const size_t copies =
+        std::clamp<size_t>(timing.coldBytes / bytes + 1, 1, kMostCopies);
     std::vector<std::unique_ptr<DeviceCall>> calls;
     for (size_t i = 0; i < copies; ++i) {
       auto on = DeviceCall::upload(*device, stream, call);
@@ -188,7 +182,7 @@ private:
   timeLaunch(const Loaded &loaded,
              const std::vector<std::unique_ptr<DeviceCall>> &calls,
              size_t index) {
-    const size_t count = std::max(calls.size(), kLaunchesOfGraph);
+    const size_t count = std::max(calls.size(), timing.launchesOfGraph);
     if (Status status = device->beginCapture(stream); !status)
       return status.takeError();
     Status failed;
@@ -215,7 +209,7 @@ private:
   /// Seconds of one launch, in each of the replays but the first.
   Result<std::vector<double>> replay(void *graph, size_t count) {
     std::vector<double> seconds;
-    for (unsigned i = 0; i <= repeats; ++i) {
+    for (unsigned i = 0; i <= timing.repeats; ++i) {
       for (const Status &status :
            {device->record(begin, stream), device->launchGraph(graph, stream),
             device->record(end, stream)})
@@ -231,7 +225,7 @@ private:
   }
 
   std::shared_ptr<runtime::Device> device;
-  unsigned repeats;
+  DeviceTiming timing;
   void *stream, *begin, *end;
   std::string name;
 };
@@ -239,7 +233,8 @@ private:
 } // namespace
 
 Result<std::unique_ptr<TuneTarget>>
-tool::tuneOnDevice(std::shared_ptr<runtime::Device> device, unsigned repeats) {
+tool::tuneOnDevice(std::shared_ptr<runtime::Device> device,
+                   const DeviceTiming &timing) {
   if (device->info().platform == "host")
     return Error{"device '" + device->info().name +
                  "' runs no kernels, so there is nothing to time; wanted sim, "
@@ -254,5 +249,5 @@ tool::tuneOnDevice(std::shared_ptr<runtime::Device> device, unsigned repeats) {
   if (!end)
     return end.takeError();
   return std::unique_ptr<TuneTarget>(std::make_unique<DeviceTarget>(
-      std::move(device), repeats, *stream, *begin, *end));
+      std::move(device), timing, *stream, *begin, *end));
 }

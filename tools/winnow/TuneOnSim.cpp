@@ -54,5 +54,7 @@ tool::makeTuneTarget(const std::string &name, unsigned repeats) {
   Result<std::shared_ptr<runtime::Device>> device = runtime::openDevice(name);
   if (!device)
     return device.takeError();
-  return tuneOnDevice(std::move(*device), repeats);
+  DeviceTiming timing;
+  timing.repeats = repeats;
+  return tuneOnDevice(std::move(*device), timing);
 }

@@ -37,11 +37,19 @@ public:
 /// The simulated device: the same figures in every run.
 std::unique_ptr<TuneTarget> tuneOnSim();
 
+struct DeviceTiming {
+  unsigned repeats = 15; ///< replays of a graph; the median counts
+  size_t launchesOfGraph = 64;
+  /// Copies of the arguments are together at least so large that no cache
+  /// holds them: several times MI300X's 256 MiB, the largest.
+  uint64_t coldBytes = uint64_t(1) << 30;
+};
+
 /// A device of the runtime. Each launch is captured into a graph that runs it
-/// over and over on copies of the arguments, so many that they are not in a
-/// cache; the median of `repeats` replays counts.
+/// over and over on rotating copies of the arguments.
 Result<std::unique_ptr<TuneTarget>>
-tuneOnDevice(std::shared_ptr<runtime::Device> device, unsigned repeats);
+tuneOnDevice(std::shared_ptr<runtime::Device> device,
+             const DeviceTiming &timing);
 
 /// "sim:gfx950" and "sim", or whatever runtime::openDevice opens that has
 /// kernels.

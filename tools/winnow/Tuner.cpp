@@ -23,12 +23,14 @@ namespace {
 // to be preferred to the model's.
 constexpr double kWorthIt = 0.01;
 
+/// What a kernel is called that scores and selects in one launch.
+constexpr const char *kJoined = "score and select";
+
 /// Which kernel a launch is of, as candidates name it; empty for one of a step.
 std::string kernelOf(const std::string &name) {
   for (const auto &[suffix, kernel] :
-       {std::pair("_score_select", "score and select"),
-        std::pair("_score", "score"), std::pair("_select", "select"),
-        std::pair("_merge", "select")})
+       {std::pair("_score_select", kJoined), std::pair("_score", "score"),
+        std::pair("_select", "select"), std::pair("_merge", "select")})
     if (name.ends_with(suffix))
       return kernel;
   return {};
@@ -248,7 +250,7 @@ private:
     for (const Program &program : programs)
       if (program.schedule.ends_with(",launches=1")) {
         TunedCandidate joined;
-        joined.kernel = "score and select";
+        joined.kernel = kJoined;
         joined.schedule = program.schedule;
         joined.refused = program.refused;
         joined.isModel =
@@ -412,7 +414,7 @@ private:
   }
   static bool contains(const std::string &schedule,
                        const TunedCandidate &candidate) {
-    if (candidate.kernel == "score and select")
+    if (candidate.kernel == kJoined)
       return schedule == candidate.schedule;
     return !schedule.ends_with(",launches=1") &&
            ("," + schedule + ",").find("," + candidate.schedule + ",") !=
@@ -441,7 +443,7 @@ private:
     const Program &model = programs.front();
     result.modelSeconds = result.winnerSeconds = model.seconds(shapes);
     TunedCandidate *score = fastest("score"), *select = fastest("select"),
-                   *joined = fastest("score and select");
+                   *joined = fastest(kJoined);
     double apart = 0;
     std::string winner;
     for (TunedCandidate *each : {score, select})
@@ -477,7 +479,9 @@ private:
     const double seconds = together.seconds(shapes);
     if (seconds >= result.modelSeconds * (1 - kWorthIt)) {
       for (TunedCandidate &candidate : result.candidates)
-        candidate.isWinner = candidate.isModel && candidate.seconds > 0;
+        candidate.isWinner =
+            candidate.isModel && candidate.seconds > 0 &&
+            (candidate.kernel == kJoined) == (tunable.launches == 1);
       return {};
     }
     result.winner = winner;

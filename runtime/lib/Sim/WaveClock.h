@@ -14,10 +14,10 @@ namespace winnow::sim {
 
 class WaveClock {
 public:
-  // Clocks at 2.4 GHz. Assumed: 800 ns for a vector access, as under load of
-  // HBM, half of that for what the scalar cache fetches from L2, and LDS as
-  // AMD's optimisation guides have it, about 64 clocks twice for a round trip.
-  static constexpr uint64_t kMemoryClocks = 1920, kScalarClocks = 960,
+  // Clocks at 2.4 GHz. Assumed: 800 ns for a vector access, as of memory under
+  // load, 200 ns for a scalar one, as arguments and lengths are in a cache
+  // after the first waves, and 128 clocks for LDS.
+  static constexpr uint64_t kMemoryClocks = 1920, kScalarClocks = 480,
                             kLdsClocks = 128;
 
   void start() { *this = WaveClock(); }

@@ -18,14 +18,14 @@
 // BEFORE:         winnow.launch @speculate_score[%{{.+}}] ({{.*}}) :
 // BEFORE-NEXT:    winnow.launch @speculate_select[%{{.+}}] ({{.*}}) {winnow.join} :
 
-// CHECK-DAG: #[[$GRID:.+]] = affine_map<()[s0] -> (8, s0, 1)>
+// CHECK-DAG: #[[$GRID:.+]] = affine_map<()[s0] -> (256, s0, 1)>
 // CHECK-DAG: #[[$SCORES:.+]] = affine_map<()[s0] -> (4, s0 * 2, 1024)>
 // CHECK-DAG: #[[$COUNTERS:.+]] = affine_map<()[s0] -> (s0, 2)>
 // CHECK-NOT: winnow.kernel @speculate_score(
 // CHECK-LABEL: winnow.kernel @speculate_score_select(
 // CHECK-SAME:  %query: memref<?x4x128xf8E4M3FN>, %keys: memref<?x256x128xf8E4M3FN>, %index_table: memref<?x?xi32>, %[[LENS:.+]]: memref<?xi32>, %[[ARRIVALS:.+]]: memref<?x2xi32>, %[[SCORE:.+]]: memref<4x?x1024xf32>, %[[SELECTION:.+]]: memref<?x4x5xi32>, %attn_table: memref<?x?xi32>, %pages: memref<?x?xi32>, %ctx: memref<?xi32>)
-// CHECK-NEXT:  shape Decode {kArrivals = 8, kBlockSize = 256, kChunks = 8, kHeadDim = 128, kHeads = 4, kIdPad = -1, kInitBlocks = 1, kKvHeads = 8, kLocalBlocks = 2, kMaxBlocks = 1000, kOrderAscending = true, kPagePad = -1, kPagesPerBlock = 2, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSlots = 4, kTieHighest = false, kTopK = 5, kWaves = 4}
-// CHECK-NEXT:  grid #[[$GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 8 : i64, slots = 4 : i64, waves = 4 : i64}} {
+// CHECK-NEXT:  shape Decode {kArrivals = 256, kBlockSize = 256, kChunks = 256, kHeadDim = 128, kHeads = 4, kIdPad = -1, kInitBlocks = 1, kKvHeads = 8, kLocalBlocks = 2, kMaxBlocks = 1000, kOrderAscending = true, kPagePad = -1, kPagesPerBlock = 2, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSlots = 4, kTieHighest = false, kTopK = 5, kWaves = 4}
+// CHECK-NEXT:  grid #[[$GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 256 : i64, slots = 4 : i64, waves = 4 : i64}} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.score_task %[[LENS]]
 // CHECK:         winnow.stage.walk_pages
 // CHECK:           winnow.stage.store_score
@@ -58,7 +58,7 @@
 // GENERIC-NEXT:      winnow.stage.generic_find_cut
 
 // HIP: struct Decode {
-// HIP-NEXT: static constexpr int kArrivals = 8;
+// HIP-NEXT: static constexpr int kArrivals = 256;
 // HIP: using Score = Decode;
 // HIP-NEXT: using Select = Decode;
 // HIP: static_assert((Score::kBlockSize

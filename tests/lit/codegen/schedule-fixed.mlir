@@ -10,10 +10,10 @@
 // knows of the waves: 4 on their own would get 256 chunks.
 // CHECK: #[[TILES:.+]] = affine_map<()[s0, s1] -> (s1 floordiv 256 + s0, 16, 1)>
 // CHECK: winnow.kernel @own_score(
-// OWN:         kChunks = 64,
+// OWN:         kChunks = 128,
 // OPTION:      kChunks = 5,
 // CHECK-SAME:  kWaves = 8}
-// OWN:         winnow.schedule = {chunks = 64 : i64, waves = 8 : i64}, winnow.schedule_from = {waves = "description"}}
+// OWN:         winnow.schedule = {chunks = 128 : i64, waves = 8 : i64}, winnow.schedule_from = {waves = "description"}}
 // OPTION:      winnow.schedule = {chunks = 5 : i64, waves = 8 : i64}, winnow.schedule_from = {chunks = "option", waves = "description"}}
 // CHECK: winnow.kernel @own_select(
 // OWN:         kSlots = 8

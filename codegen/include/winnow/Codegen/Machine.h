@@ -35,7 +35,7 @@ const Machine &machineFor(std::string_view arch);
 /// schedule that is compared: a load's way to memory and back under load, the
 /// same to the second-level cache, what a launch takes besides its work, and
 /// waves that are started a clock.
-inline constexpr double kMemorySeconds = 800e-9, kCacheSeconds = 400e-9,
+inline constexpr double kMemorySeconds = 800e-9, kCacheSeconds = 200e-9,
                         kLaunchSeconds = 2e-6, kWavesStartedPerClock = 8;
 
 } // namespace winnow

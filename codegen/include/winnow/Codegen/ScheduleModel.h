@@ -71,7 +71,7 @@ KernelSchedule chooseByRule(const KernelProblem &problem,
 
 /// The schedule that a kernel gets on a machine where nobody says otherwise: of
 /// uniform scoring the one that the cost model (ScheduleCost.h) has in front,
-/// of the others the one of the rules.
+/// unless bulk copies bring its keys; of the others the one of the rules.
 KernelSchedule chooseSchedule(const KernelProblem &problem,
                               const Machine &machine,
                               const FixedParameter &fixed);
