@@ -12,7 +12,6 @@ using namespace winnow::runtime;
 using namespace winnow::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 namespace {
 

@@ -14,8 +14,6 @@ using namespace winnow::runtime;
 using namespace winnow::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 namespace {
 
