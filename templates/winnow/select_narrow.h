@@ -102,9 +102,11 @@ WINNOW_DEVICE i32 narrow(const Keys &keys, const SelectRow &row,
                                       storage);
       if (wave_of<Select>() != 0)
         return -1;
+      // What ranks handed on may be no candidate at all.
+      if (Keys::kHasBlocks || listed != 0)
 #pragma unroll
-      for (i32 i = 0; i < lane_candidates; ++i)
-        place[i] = storage.places[min(place[i], listed - 1)];
+        for (i32 i = 0; i < lane_candidates; ++i)
+          place[i] = storage.places[min(place[i], listed - 1)];
     }
 #pragma unroll
   for (i32 i = 0; i < lane_candidates; ++i) {

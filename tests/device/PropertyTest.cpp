@@ -114,7 +114,7 @@ TEST(PropertyFound, EarlierFailuresStayMended) {
     const char *what;
     Shape shape;
     Inputs inputs;
-  } known[7];
+  } known[8];
   known[0].what = "inserting keys asked for 16-byte alignment of small pages";
   known[0].shape.headDim = 8;
   known[0].shape.blockSize = 1;
@@ -142,6 +142,12 @@ TEST(PropertyFound, EarlierFailuresStayMended) {
   known[6].shape.merges = 121;
   known[6].shape.keep = 34;
   known[6].inputs.lengths = {1, 9000};
+  known[7].what = "in a merge of no candidate at all, a place was read that "
+                  "nothing had written (found on an H200)";
+  known[7].shape.merges = 109;
+  known[7].shape.rankKeep = 36;
+  known[7].inputs.lengths = {129, 7000};
+  known[7].inputs.unmapped = 100;
   for (auto &[what, shape, inputs] : known) {
     SCOPED_TRACE(what);
     mend(shape);
