@@ -36,7 +36,14 @@ std::vector<Shape> shapes() {
   step.newKeys = "f32";
   step.rebaseTable = 2;
   step.tableSides = 2;
-  return {m3, large, ragged, merge, step};
+  Shape keeps = m3; // two blocks a lane
+  keeps.keep = 64;
+  keeps.pagesPerBlock = 4;
+  keeps.ascending = true;
+  keeps.dtype = "f16";
+  Shape ranks = m3;
+  ranks.merges = 8;
+  return {m3, large, ragged, merge, step, keeps, ranks};
 }
 
 TEST(Nvrtc, CubinsTakeArgumentsAsLaunchesPackThem) {
