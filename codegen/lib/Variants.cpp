@@ -25,13 +25,15 @@ uint32_t place(runtime::Bundle &bundle, runtime::Source source,
     return std::any_of(sources.begin(), sources.end(),
                        [&](const auto &other) { return other.name == name; });
   };
-  const std::string stem = source.name.substr(0, source.name.rfind('.'));
+  std::string stem = source.name.substr(0, source.name.rfind('.')) + "-";
   // One that is for a single architecture is told apart by that.
-  const std::string mark =
-      source.archs.size() == 1 ? source.archs.front() : source.lowering;
-  for (int count = 1; taken(source.name); ++count)
-    source.name = stem + "-" + mark +
-                  (count == 1 ? "" : "-" + std::to_string(count)) + ".hip";
+  stem += source.archs.size() == 1 ? source.archs.front() : source.lowering;
+  for (int count = 1; taken(source.name); ++count) {
+    source.name = stem;
+    if (count > 1)
+      source.name += "-" + std::to_string(count);
+    source.name += ".hip";
+  }
   sources.push_back(std::move(source));
   return static_cast<uint32_t>(sources.size() - 1);
 }
