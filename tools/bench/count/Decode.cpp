@@ -64,9 +64,9 @@ Result<Pages> countPages(const Program &program) {
 
 Status bench::countDecode(tool::Compiler &compiler, Figures &figures) {
   const std::string group = "decode fp8 H1 W4, score";
-  // In two launches, so that scoring can be counted by itself; with the anchor's
-  // waves, and so few chunks that requests within the bounds fill them over and
-  // over.
+  // In two launches, so that scoring can be counted by itself; with the
+  // anchor's waves, and so few chunks that requests within the bounds fill them
+  // over and over.
   const std::string schedule =
       ", winnow.schedule = {launches = 2, score = {waves = 4, chunks = 8}}";
   auto program = Program::build({.attributes = schedule}, compiler);

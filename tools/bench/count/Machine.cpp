@@ -187,12 +187,11 @@ double bench::occupancy(uint32_t vectorRegisters, uint64_t ldsBytes,
   // up to 8 waves; a compute unit has 4 SIMDs and 160 KiB of LDS (LLVM,
   // AMDGPUBaseInfo.cpp: getTotalNumVGPRs, getVGPRAllocGranule,
   // getMaxWavesPerEU, getAddressableLocalMemorySize).
-  constexpr double simds = 4, registers = 512, mostWaves = 8, lds = 163840;
-  const uint32_t taken = std::max(8u, (vectorRegisters + 7) / 8 * 8);
-  double waves = std::min(mostWaves, double(uint32_t(registers) / taken));
-  if (ldsBytes) {
-    const auto groups = double(uint64_t(lds) / ldsBytes);
-    waves = std::min(waves, groups * wavesOfGroup / simds);
-  }
-  return waves;
+  constexpr uint64_t simds = 4, registers = 512, mostWaves = 8, lds = 163840;
+  const uint64_t taken = std::max(8u, (vectorRegisters + 7) / 8 * 8);
+  const uint64_t waves = std::min(mostWaves, registers / taken);
+  if (ldsBytes == 0)
+    return double(waves);
+  const uint64_t groups = lds / ldsBytes;
+  return std::min(double(waves), double(groups * wavesOfGroup) / double(simds));
 }

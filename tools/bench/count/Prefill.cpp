@@ -92,12 +92,12 @@ Status bench::countPrefill(tool::Compiler &compiler, int64_t queryTiles,
   Result<KernelRun> run = runKernel(**program, *call, "_score");
   if (!run)
     return run.takeError();
-  double scores = 0;
+  // Words: table entries of the context's blocks, scores of each row's.
+  int64_t words = tokens / kBlockSize;
   for (int64_t row = 0; row < rows; ++row)
-    scores += double((tokens - rows + row + kBlockSize) / kBlockSize);
-  const double fewest = double(tokens * kHeadDim + rows * kHeadDim + 12 +
-                               4 * tokens / kBlockSize) +
-                        4 * scores;
+    words += (tokens - rows + row + kBlockSize) / kBlockSize;
+  const auto fewest =
+      double(tokens * kHeadDim + rows * kHeadDim + 12 + 4 * words);
   figures.push_back({group,
                      "global bytes asked for over the fewest possible",
                      run->counts.bytes / fewest,

@@ -210,6 +210,7 @@ Result<double> startProcess(const GpuOptions &options,
   if (!options.worker.empty())
     words.insert(words.end(), {"--worker", options.worker});
   std::vector<char *> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string &word : words)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
