@@ -109,6 +109,7 @@ TEST(Tune, TheSameFiguresEveryTime) {
   tool::TuneOptions options;
   options.shapes = {{2, 2048, 1}};
   options.most = 2;
+  options.compile.schedule = "launches=2";
   auto target = tool::tuneOnSim();
   auto first = tune(Shape(), options, *target);
   auto second = tune(Shape(), options, *target);
@@ -124,7 +125,7 @@ TEST(Tune, TheSameFiguresEveryTime) {
 
 TEST(Tune, RaggedRowsAndTheGenericLoweringCanBeTuned) {
   tool::TuneOptions options;
-  options.shapes = {{2, 1024, 64}};
+  options.shapes = {{1, 512, 16}};
   options.most = 2;
   auto target = tool::tuneOnSim();
   Shape ragged;
@@ -144,6 +145,7 @@ TEST(Tune, AWrongResultIsAnErrorNotAWinner) {
   tool::TuneOptions options;
   options.shapes = {{1, 1024, 1}};
   options.most = 2;
+  options.compile.schedule = "launches=2";
   for (int good : {0, 1}) {
     Spoiled target;
     target.good = good;
@@ -200,8 +202,10 @@ TEST(Tune, UnknownEntriesShapesAndDevicesAreErrors) {
 TEST(Tune, OnADeviceByItsClock) {
   // The simulated one through the functions of a HIP library: what a GPU would
   // be asked for, if not as fast.
+  runtime::DeviceOptions libraries;
+  libraries.simLibrary = WINNOW_HIP_SIM;
   Result<std::shared_ptr<runtime::Device>> device =
-      runtime::openDevice("sim:gfx950");
+      runtime::openDevice("sim:gfx950", libraries);
   ASSERT_TRUE(device) << device.message();
   tool::DeviceTiming timing;
   timing.repeats = 3;
@@ -212,6 +216,7 @@ TEST(Tune, OnADeviceByItsClock) {
   tool::TuneOptions options;
   options.shapes = {{1, 512, 1}};
   options.most = 2;
+  options.compile.schedule = "launches=2";
   auto tuned = tune(Shape(), options, **target);
   ASSERT_TRUE(tuned) << tuned.message();
   for (const tool::TunedCandidate &each : tuned->front().candidates)

@@ -102,9 +102,9 @@ public:
     for (Program &program : programs)
       if (program.refused.empty())
         point(program);
-    if (Status status = compileAll(); !status)
-      return status.takeError();
     if (Status status = makeCalls(); !status)
+      return status.takeError();
+    if (Status status = compileAll(); !status)
       return status.takeError();
     for (size_t i = 0; i < programs.size(); ++i) {
       if (!programs[i].refused.empty())
