@@ -322,7 +322,10 @@ private:
     std::vector<int32_t> few =
         raggedLengths(first.indexer->fixedRequests().value_or(
                           std::min<int64_t>(entry.maxRequests, 4)),
-                      std::min<int64_t>(entry.maxSeqLen, 4096), options.seed);
+                      // Of whole prompts the reference computes every row.
+                      std::min<int64_t>(entry.maxSeqLen,
+                                        first.indexer->ragged() ? 1024 : 4096),
+                      options.seed);
     if (few.size() > 2)
       few.back() = 0; // padding
     if (Status status = add(few); !status)
