@@ -258,8 +258,6 @@ static std::vector<int64_t> valuesOf(const KernelProblem &problem,
     });
     return {chosen.slots};
   }
-  if (parameter.isFlag)
-    return {1};
   for (int64_t value = parameter.min; value <= parameter.max; value *= 2)
     values.push_back(value);
   if (parameter.value == &KernelSchedule::chunks ||

@@ -21,10 +21,7 @@ std::string winnow::scheduleText(const KernelProblem &problem,
     const int64_t value = schedule.*parameter->value;
     text += text.empty() ? "" : ",";
     text += std::string(scheduledKernelName(parameter->kernel)) + "." +
-            std::string(parameter->name) + "=" +
-            (!parameter->isFlag ? std::to_string(value)
-             : value != 0       ? "true"
-                                : "false");
+            std::string(parameter->name) + "=" + std::to_string(value);
   }
   return text;
 }

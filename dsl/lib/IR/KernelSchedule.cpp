@@ -8,25 +8,23 @@ using namespace winnow;
 using enum ScheduledKernel;
 
 static constexpr ScheduleParameter kParameters[] = {
-    {Score, "waves", &KernelSchedule::waves, 1, 16, false, "waves a workgroup",
+    {Score, "waves", &KernelSchedule::waves, 1, 16, "waves a workgroup",
      "1024 work-items are the most that a device takes in a workgroup"},
-    {Score, "chunks", &KernelSchedule::chunks, 1, 1024, false,
+    {Score, "chunks", &KernelSchedule::chunks, 1, 1024,
      "workgroups that share the blocks of a request",
      "one block a workgroup is the least work, and empty ones cost a start"},
-    {Score, "chunk_blocks", &KernelSchedule::chunkBlocks, 1, 64, false,
+    {Score, "chunk_blocks", &KernelSchedule::chunkBlocks, 1, 64,
      "blocks a workgroup, where rows are ragged",
      "the lanes of a wave hold the table entries of a chunk"},
-    {Score, "query_tiles", &KernelSchedule::queryTiles, 1, 4, false,
+    {Score, "query_tiles", &KernelSchedule::queryTiles, 1, 4,
      "tiles of 16 queries a wave, where rows are ragged",
      "the registers of a wave hold its queries and their maxima"},
-    {Score, "query_group", &KernelSchedule::queryGroup, 1, 8, false,
+    {Score, "query_group", &KernelSchedule::queryGroup, 1, 8,
      "queries a workgroup of the generic lowering",
      "8192 floats of queries lie in local memory"},
-    {Score, "non_temporal", &KernelSchedule::nonTemporal, 0, 1, true,
-     "whether keys are loaded past the caches", "it is on or off"},
-    {Select, "waves", &KernelSchedule::waves, 1, 16, false, "waves a workgroup",
+    {Select, "waves", &KernelSchedule::waves, 1, 16, "waves a workgroup",
      "1024 work-items are the most that a device takes in a workgroup"},
-    {Select, "slots", &KernelSchedule::slots, 1, 32, false, "scores a lane",
+    {Select, "slots", &KernelSchedule::slots, 1, 32, "scores a lane",
      "more do not fit in registers"},
 };
 
@@ -35,8 +33,6 @@ std::string_view winnow::scheduledKernelName(ScheduledKernel kernel) {
 }
 
 std::string ScheduleParameter::describe() const {
-  if (isFlag)
-    return "true or false";
   return "an integer from " + std::to_string(min) + " to " +
          std::to_string(max);
 }

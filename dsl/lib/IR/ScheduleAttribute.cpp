@@ -48,10 +48,6 @@ static std::string knownNames(std::optional<ScheduledKernel> kernel) {
 /// The value that an attribute gives a parameter, or nothing.
 static std::optional<int64_t> valueOf(const ScheduleParameter &parameter,
                                       Attribute attribute) {
-  if (parameter.isFlag) {
-    auto flag = dyn_cast_if_present<BoolAttr>(attribute);
-    return flag ? std::optional<int64_t>(flag.getValue()) : std::nullopt;
-  }
   if (!isOptionInteger(attribute))
     return std::nullopt;
   int64_t value = cast<IntegerAttr>(attribute).getInt();
@@ -170,13 +166,6 @@ ScheduleRequest winnow::readSchedule(DictionaryAttr attribute, StringRef from) {
   return request;
 }
 
-static Attribute toAttribute(Builder &builder,
-                             const ScheduleParameter &parameter,
-                             int64_t value) {
-  return parameter.isFlag ? Attribute(builder.getBoolAttr(value != 0))
-                          : Attribute(builder.getI64IntegerAttr(value));
-}
-
 DictionaryAttr winnow::writeSchedule(MLIRContext *context,
                                      const ScheduleRequest &request) {
   Builder builder(context);
@@ -189,7 +178,7 @@ DictionaryAttr winnow::writeSchedule(MLIRContext *context,
         if (const ScheduleOverride *fixed = request.find(parameter))
           (fixed->isShared ? entry : own)
               .set(StringRef(parameter.name),
-                   toAttribute(builder, parameter, fixed->value));
+                   builder.getI64IntegerAttr(fixed->value));
     if (!own.empty())
       entry.set(nameOf(kernel), own.getDictionary(context));
   }
@@ -207,17 +196,13 @@ winnow::writeKernelSchedule(MLIRContext *context,
   NamedAttrList values;
   for (const ScheduleParameter *parameter : parameters)
     values.set(StringRef(parameter->name),
-               toAttribute(builder, *parameter, schedule.*parameter->value));
+               builder.getI64IntegerAttr(schedule.*parameter->value));
   return values.getDictionary(context);
 }
 
 /// The number that a parameter's text stands for, or nothing.
 static std::optional<int64_t> parseValue(const ScheduleParameter &parameter,
                                          StringRef text) {
-  if (parameter.isFlag)
-    return text == "true"    ? std::optional<int64_t>(1)
-           : text == "false" ? std::optional<int64_t>(0)
-                             : std::nullopt;
   int64_t value;
   if (text.getAsInteger(10, value) || value < parameter.min ||
       value > parameter.max)

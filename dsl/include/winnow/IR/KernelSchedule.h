@@ -21,7 +21,6 @@ struct KernelSchedule {
   int64_t chunkBlocks = 0; ///< of ragged rows: blocks a workgroup
   int64_t queryTiles = 0;  ///< of ragged rows: tiles of 16 queries a wave
   int64_t queryGroup = 0;  ///< generic scoring: queries a workgroup
-  int64_t nonTemporal = 0; ///< 1: keys are loaded past the caches, 0: as usual
   int64_t slots = 0;       ///< selection: scores a lane
   bool operator==(const KernelSchedule &) const = default;
 };
@@ -38,11 +37,10 @@ struct ScheduleParameter {
   std::string_view name; ///< as descriptions spell it
   int64_t KernelSchedule::*value;
   int64_t min, max;
-  bool isFlag;            ///< true or false instead of 0 and 1
   std::string_view what;  ///< what it counts
   std::string_view limit; ///< why not more
 
-  /// "an integer from 1 to 16", "true or false".
+  /// "an integer from 1 to 16".
   std::string describe() const;
 };
 

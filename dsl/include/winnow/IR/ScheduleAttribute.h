@@ -49,12 +49,12 @@ ScheduleRequest readSchedule(mlir::DictionaryAttr attribute,
 mlir::DictionaryAttr writeSchedule(mlir::MLIRContext *context,
                                    const ScheduleRequest &request);
 
-/// A kernel's parameters, those that are not 0 or flags of `parameters`.
+/// A kernel's parameters, those of `parameters`.
 mlir::DictionaryAttr
 writeKernelSchedule(mlir::MLIRContext *context, const KernelSchedule &schedule,
                     llvm::ArrayRef<const ScheduleParameter *> parameters);
 
-/// "score.waves=8,non_temporal=false,launches=1", as a command line has it. A
+/// "score.waves=8,chunks=4,launches=1", as a command line has it. A
 /// name without a kernel is meant for those kernels that have it. False with
 /// `error` set: which part, what was found, what was wanted.
 bool parseSchedule(llvm::StringRef text, llvm::StringRef from,

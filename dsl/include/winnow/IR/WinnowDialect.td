@@ -71,8 +71,8 @@ def Winnow_Dialect : Dialect {
 
     The parameters of a schedule are integers: `waves` (1 to 16), of scoring
     `chunks` (1 to 1024), `chunk_blocks` (1 to 64), `query_tiles` (1 to 4) and
-    `query_group` (1 to 8), of selection `slots` (1 to 32); of scoring also
-    `non_temporal` (`true` or `false`), of the entry `launches` (1 or 2). Which
+    `query_group` (1 to 8), of selection `slots` (1 to 32), and of the
+    entry `launches` (1 or 2). Which
     of them a kernel has, and which values go together, depends on its lowering
     and is checked when it is scheduled.
 
