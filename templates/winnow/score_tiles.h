@@ -31,18 +31,19 @@ template <class Score> struct Best {
   float slot[QueryLayout<Score>::kSlots];
 };
 
-/// The queries of a request are contiguous, `q` is aligned to 16 bytes. Matrix
-/// rows without a query are zero, and a wave without blocks waits for none.
+/// The queries of a request are contiguous, `q` is aligned to 16 bytes. A wave
+/// without blocks waits for none.
 template <class Score, class Element>
 WINNOW_DEVICE Queries<Score, Element> load_query(const Element *q,
                                                  const ScoreTask<Score> &task) {
   static_assert(Score::kHeadDim == kMatrixDepth,
                 "the matrix instructions cover 128 elements");
-  Fragment<Element, QueryLayout<Score>::kLaneRows> loaded{};
+  Fragment<Element, QueryLayout<Score>::kLaneRows> loaded;
+  if (task.first_block < task.reach) {
 #pragma unroll
-  for (i32 j = 0; j < QueryLayout<Score>::kLaneRows; ++j) {
-    const i32 query = QueryLayout<Score>::query_of_row(j);
-    if (query < kQueries<Score> && task.first_block < task.reach) {
+    for (i32 j = 0; j < QueryLayout<Score>::kLaneRows; ++j) {
+      const i32 query =
+          existing_query<Score>(QueryLayout<Score>::query_of_row(j));
       const i64 first = i64(task.request) * kQueries<Score> + query;
       const u8 *row = reinterpret_cast<const u8 *>(q) +
                       first * kRowBytes<Element> + lane_row_offset();
@@ -112,7 +113,7 @@ WINNOW_DEVICE void mask(Products<Score, Element, Bytes> &products,
 #pragma unroll
       for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t) {
         float &product = products.tile[t].at[s][i];
-        product = t * kTileTokens < left ? product : kNoScore;
+        product = t * kTileTokens < left ? product : kNoProduct;
       }
     }
     // All comparisons at once would need more scalar registers than there are.

@@ -22,6 +22,12 @@ namespace winnow {
 template <class Score>
 inline constexpr i32 kQueries = Score::kHeads * Score::kQueryLen;
 
+/// Lanes and matrix rows without a query repeat the last one: nobody looks at
+/// their scores, and of a single query nothing depends on the lane.
+template <class Score> WINNOW_DEVICE i32 existing_query(i32 query) {
+  return min(query, kQueries<Score> - 1);
+}
+
 /// How they and their products lie over the lanes.
 template <class Score> using QueryLayout = FewQueries<kQueries<Score>>;
 
@@ -60,10 +66,12 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens, i32 first_column,
 
   for (i32 i = 0; i < QueryLayout<Score>::kSlots; ++i)
     task.visible[i] = causal_length<Score>(
-        length, QueryLayout<Score>::query(i) / Score::kHeads);
-  task.query = QueryLayout<Score>::own_query();
-  const bool stores = wave_stores && QueryLayout<Score>::stores() &&
-                      task.query < kQueries<Score>;
+        length,
+        existing_query<Score>(QueryLayout<Score>::query(i)) / Score::kHeads);
+  const i32 query = QueryLayout<Score>::own_query();
+  task.query = existing_query<Score>(query);
+  const bool stores =
+      wave_stores && QueryLayout<Score>::stores() && query < kQueries<Score>;
   const i32 visible = causal_length<Score>(length, task.query / Score::kHeads);
   task.block_count = stores ? block_count<Score>(visible) : 0;
   return task;
@@ -84,7 +92,8 @@ public:
       : block(task.first_block),
         table_(index_table + task.request * index_table_stride),
         reach_(task.reach), full_blocks_(task.full_blocks) {
-    load_entries();
+    if (more())
+      load_entries();
   }
 
   WINNOW_DEVICE bool more() const { return block < reach_; }
@@ -112,11 +121,11 @@ private:
       Score::kChunks * Score::kWaves * Score::kShardWorld;
 
   /// The first entry is taken out at once, so that later steps need not wait
-  /// for memory.
+  /// for memory. Lanes whose block is past the reach repeat the last entry,
+  /// which spares the loads a condition.
   WINNOW_DEVICE void load_entries() {
     const i32 mine = block + lane_index() * kStep;
-    const i32 entry = mine < reach_ ? table_[mine] : -1;
-    entries_ = entry;
+    entries_ = table_[static_cast<u32>(min(mine, reach_ - 1))];
     step_ = 0;
     page = read_lane(entries_, 0);
   }

@@ -305,10 +305,12 @@ template <i32 Queries> struct FewQueries {
   /// The query whose maximum this lane ends up with; may be past the last one.
   WINNOW_DEVICE static i32 own_query() {
     const i32 slot = lane_index() / 8 % 2 + lane_index() / 4 % 2 * 2;
-    return query(slot);
+    return query(kSlots == 1 ? 0 : slot);
   }
   /// Whether this lane is the one of those with its query that stores it.
-  WINNOW_DEVICE static bool stores() { return lane_index() % 4 == 0; }
+  WINNOW_DEVICE static bool stores() {
+    return lane_index() % (kSlots == 1 ? kMatrixRows : 4) == 0;
+  }
 
 private:
   /// One step of a maximum over lanes. Lanes with bit `N` clear go on with `a`,

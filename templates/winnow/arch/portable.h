@@ -65,6 +65,10 @@ WINNOW_DEVICE u32 bits_of_float(float value) {
 /// The score of a block with nothing to see: below every number.
 inline constexpr float kNoScore = __builtin_bit_cast(float, 0xff800000u);
 
+/// In place of the product of a token that is not to be seen: a NaN, which a
+/// maximum leaves out. All ones are an operand that takes no register.
+inline constexpr float kNoProduct = __builtin_bit_cast(float, 0xffffffffu);
+
 #if defined(__CUDACC__)
 
 /// The index of this lane in its workgroup, and of the workgroup in the grid.
@@ -152,8 +156,20 @@ WINNOW_DEVICE void store_to_device(u64 *counter, u64 value) {
 #else
 
 WINNOW_DEVICE i32 thread_index() { return __builtin_amdgcn_workitem_id_x(); }
-WINNOW_DEVICE i32 workgroup_x() { return __builtin_amdgcn_workgroup_id_x(); }
-WINNOW_DEVICE i32 workgroup_y() { return __builtin_amdgcn_workgroup_id_y(); }
+
+/// A grid has fewer than 2^31 workgroups in x and fewer than 2^16 in y (HIP
+/// programming guide, "Launch bounds"). To know that spares arithmetic in 64
+/// bits.
+WINNOW_DEVICE i32 workgroup_x() {
+  const i32 x = __builtin_amdgcn_workgroup_id_x();
+  __builtin_assume(x >= 0);
+  return x;
+}
+WINNOW_DEVICE i32 workgroup_y() {
+  const i32 y = __builtin_amdgcn_workgroup_id_y();
+  __builtin_assume(y >= 0 && y < 0x10000);
+  return y;
+}
 
 // Neighbouring loads are merged into wider ones where the target has them.
 WINNOW_DEVICE u32 load_word(const u8 *address) {
