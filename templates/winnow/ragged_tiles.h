@@ -93,10 +93,9 @@ fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
           best.tile[q][s] = max_but_nan(best.tile[q][s],
                                         products[t % (1 + late)][q].at[s][i]);
   };
+  Operand<Element> keys = operand_of(read_shared_keys(shared, buffer, 0));
 #pragma unroll
   for (i32 t = 0; t < tiles; ++t) {
-    const Operand<Element> keys =
-        operand_of(read_shared_keys(shared, buffer, t));
 #pragma unroll
     for (i32 q = 0; q < Score::kQueryTiles; ++q) {
       typename RaggedLayout<Score>::Products start{};
@@ -112,9 +111,14 @@ fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
       products[t % (1 + late)][q] =
           RaggedLayout<Score>::multiply(keys, queries.tile[q], start);
     }
+    // The scheduler would rather wait for products than have more in flight,
+    // and ask for keys while those before them still need their registers.
+    if (late > 0)
+      keep_order();
+    if (t + 1 < tiles)
+      keys = operand_of(read_shared_keys(shared, buffer, t + 1));
     if (t >= late)
       fold(t - late);
-    // The scheduler would rather wait for products than have more in flight.
     keep_order();
   }
   if (late > 0)
