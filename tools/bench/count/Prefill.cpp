@@ -105,6 +105,14 @@ Status bench::countPrefill(tool::Compiler &compiler, int64_t queryTiles,
                      1.02,
                      false,
                      4});
+  // What is left where queries that several workgroups read come from a cache.
+  figures.push_back({group,
+                     "different bytes of the launch over the fewest",
+                     run->counts.distinctBytes / fewest,
+                     {},
+                     {},
+                     false,
+                     4});
   Result<const sim::KernelInfo *> kernel = (*program)->kernel("_score");
   if (!kernel)
     return kernel.takeError();
