@@ -59,6 +59,41 @@ template <class Merge> struct CandidateKeys {
   Value value[Merge::kSlots];
 };
 
+/// Reads the values of the wave's places, of `count` in the row. A function of
+/// its own for load_score_row's reason.
+template <class Merge>
+WINNOW_DEVICE void load_values(CandidateKeys<Merge> &keys, i32 count,
+                               const SelectRow &row) {
+  const i32 left = count - wave_begin<Merge>();
+  const i32 first = wave_begin<Merge>() + lane_index();
+  i32 block[Merge::kSlots];
+  u32 score[Merge::kSlots];
+  // All loads are under way before the first candidate is looked at. Lanes past
+  // the end read the last place again.
+  for_each_group<Merge>(left, [&](auto group) {
+#pragma unroll
+    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
+      const u32 place = min(first + slot * kWaveLanes, count - 1);
+      const i64 rank = place / Merge::kRankKeep;
+      const u32 own = place % Merge::kRankKeep;
+      block[slot] = keys.ids[rank * keys.id_rank_stride + own];
+      score[slot] = keys.scores[rank * keys.score_rank_stride + own];
+    }
+  });
+  for_each_group<Merge>(left, [&](auto group) {
+#pragma unroll
+    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
+      const bool within = first + slot * kWaveLanes < count;
+      keys.value[slot] =
+          CandidateKeys<Merge>::of(within ? block[slot] : -1, score[slot], row);
+      keys.largest =
+          max(keys.largest,
+              static_cast<i32>(static_cast<u32>(keys.value[slot] >> 32) ^
+                               0x80000000u));
+    }
+  });
+}
+
 /// Reads the row's candidates. Strides in elements, from rank to rank, head to
 /// head and row to row.
 template <class Merge>
@@ -82,36 +117,8 @@ load_candidates(const i32 *ids, i64 id_rank_stride, i64 id_head_stride,
   keys.score_rank_stride = score_rank_stride;
   keys.largest = kNoKey;
   const i32 count = CandidateKeys<Merge>::count(row);
-  if (count <= kMaxCandidates<Merge>)
-    return keys;
-  const i32 left = count - wave_begin<Merge>();
-  const i32 first = wave_begin<Merge>() + lane_index();
-  i32 block[Merge::kSlots];
-  u32 score[Merge::kSlots];
-  // All loads are under way before the first candidate is looked at. Lanes past
-  // the end read the last place again.
-  for_each_group<Merge>(left, [&](auto group) {
-#pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
-      const u32 place = min(first + slot * kWaveLanes, count - 1);
-      const i64 rank = place / Merge::kRankKeep;
-      const u32 own = place % Merge::kRankKeep;
-      block[slot] = keys.ids[rank * id_rank_stride + own];
-      score[slot] = keys.scores[rank * score_rank_stride + own];
-    }
-  });
-  for_each_group<Merge>(left, [&](auto group) {
-#pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
-      const bool within = first + slot * kWaveLanes < count;
-      keys.value[slot] =
-          CandidateKeys<Merge>::of(within ? block[slot] : -1, score[slot], row);
-      keys.largest =
-          max(keys.largest,
-              static_cast<i32>(static_cast<u32>(keys.value[slot] >> 32) ^
-                               0x80000000u));
-    }
-  });
+  if (count > kMaxCandidates<Merge>)
+    load_values<Merge>(keys, count, row);
   return keys;
 }
 

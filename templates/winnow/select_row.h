@@ -188,22 +188,11 @@ template <class Select> struct ScoreKeys {
   Value value[Select::kSlots];
 };
 
-/// Reads the scores of the row's blocks.
+/// Reads the values of the wave's `left` places. A function of its own: clang
+/// 21 loses the upper half of the address of a variable that is returned where
+/// a lambda captures it.
 template <class Select>
-WINNOW_DEVICE ScoreKeys<Select> load_score_row(const float *score,
-                                               i64 score_head_stride,
-                                               const SelectRow &row) {
-  static_assert(Select::kSlots >= 1 && Select::kSlots <= 32,
-                "more slots than 32 do not fit in registers");
-  static_assert(Select::kWaves * kWavePlaces<Select> >= kShardBlocks<Select>,
-                "the workgroup's slots have to hold the longest row");
-  const i32 count = ScoreKeys<Select>::count(row);
-  const float *scores = score + stride_to(row.head, score_head_stride) +
-                        stride_to(row.row, Select::kScoreStride);
-  ScoreKeys<Select> keys(BoundedWords(scores, count));
-  if (count <= kMaxCandidates<Select>)
-    return keys;
-  const i32 left = count - wave_begin<Select>();
+WINNOW_DEVICE void load_values(ScoreKeys<Select> &keys, i32 left) {
   const u32 lane = lane_index();
   const u32 first = wave_begin<Select>() + lane;
   // All loads are under way before the first score is looked at.
@@ -228,6 +217,23 @@ WINNOW_DEVICE ScoreKeys<Select> load_score_row(const float *score,
     for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
       keys.largest = max(keys.largest, keys.value[slot]);
   });
+}
+
+/// Reads the scores of the row's blocks.
+template <class Select>
+WINNOW_DEVICE ScoreKeys<Select> load_score_row(const float *score,
+                                               i64 score_head_stride,
+                                               const SelectRow &row) {
+  static_assert(Select::kSlots >= 1 && Select::kSlots <= 32,
+                "more slots than 32 do not fit in registers");
+  static_assert(Select::kWaves * kWavePlaces<Select> >= kShardBlocks<Select>,
+                "the workgroup's slots have to hold the longest row");
+  const i32 count = ScoreKeys<Select>::count(row);
+  const float *scores = score + stride_to(row.head, score_head_stride) +
+                        stride_to(row.row, Select::kScoreStride);
+  ScoreKeys<Select> keys(BoundedWords(scores, count));
+  if (count > kMaxCandidates<Select>)
+    load_values<Select>(keys, count - wave_begin<Select>());
   return keys;
 }
 
