@@ -130,7 +130,7 @@ TEST(OneLaunch, AnyWorkspace) {
       0,
       ~uint64_t(0),
       0xffe171c70a5d0000,      // a counter already
-      0xffe171c70a5d0000 + 16, // more arrivals than there can be
+      0xffe171c70a5d8000,      // more arrivals than there can be
       0xffe171c70a5cffff,      // one more makes it look like one
       0x3f8000003f7fffff};     // scores
   Shape shape = oneLaunch();
