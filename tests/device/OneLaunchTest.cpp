@@ -129,10 +129,10 @@ TEST(OneLaunch, AnyWorkspace) {
   const std::vector<uint64_t> contents = {
       0,
       ~uint64_t(0),
-      0xffe171c70a5d0000,      // a counter already
-      0xffe171c70a5d8000,      // more arrivals than there can be
-      0xffe171c70a5cffff,      // one more makes it look like one
-      0x3f8000003f7fffff};     // scores
+      0xffe171c70a5d0000,  // a counter already
+      0xffe171c70a5d8000,  // more arrivals than there can be
+      0xffe171c70a5cffff,  // one more makes it look like one
+      0x3f8000003f7fffff}; // scores
   Shape shape = oneLaunch();
   shape.maxSeqLen = 65536;
   for (size_t i = 0; i < contents.size(); ++i)
