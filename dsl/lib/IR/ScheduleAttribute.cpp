@@ -218,11 +218,15 @@ bool winnow::parseSchedule(StringRef text, StringRef from,
     error = ("schedule '" + text + "': '" + part + "' " + what).str();
     return false;
   };
+  SmallVector<StringRef> names;
   for (StringRef part : parts) {
     if (!part.contains('='))
       return refuse(part, "has no value, wanted name=value with a name of: " +
                               knownNames(std::nullopt));
     auto [name, value] = part.split('=');
+    if (llvm::is_contained(names, name))
+      return refuse(part, "fixes what an earlier part does");
+    names.push_back(name);
     if (name == StringRef(kLaunchesParameter)) {
       int64_t launches;
       if (value.getAsInteger(10, launches) || launches < kMinLaunches ||

@@ -6,6 +6,8 @@
 // RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=score.waves=x' 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=merge.waves=2' 2>&1 | FileCheck %s --check-prefix=KERNEL
 // RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=launches=0' 2>&1 | FileCheck %s --check-prefix=LAUNCHES
+// RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=score.waves=2,score.waves=4' 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: schedule 'score.waves=2,score.waves=4': 'score.waves=4' fixes what an earlier part does
 // TEXT: error: schedule 'waves': 'waves' has no value, wanted name=value with a name of: waves, chunks,
 // VALUE: error: schedule 'score.waves=x': 'score.waves=x' has to be an integer from 1 to 16 (waves a workgroup)
 // KERNEL: error: schedule 'merge.waves=2': 'merge.waves=2' names no kernel that has a schedule; known: score, select
