@@ -169,10 +169,13 @@ int main(int argc, char **argv) {
   app.add_option("--sim", options.libraries.simLibrary,
                  "The simulated HIP library to load");
   app.add_option("--jobs", options.jobs, "Threads, each with its own case")
+      ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--first", options.first, "The first case, from 0")
+      ->check(CLI::Range(0, INT32_MAX))
       ->capture_default_str();
   app.add_option("--limit", options.limit, "How many cases; 0: all")
+      ->check(CLI::Range(0, INT32_MAX))
       ->capture_default_str();
   app.add_option("--seeds", options.seeds, "Cases of these seeds alone")
       ->delimiter(',');
@@ -187,6 +190,7 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_option("--guard", options.run.guard,
                  "Bytes around each tensor that have to stay untouched")
+      ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
   app.add_option("--failures", options.failures, "Stop after so many")
       ->capture_default_str();

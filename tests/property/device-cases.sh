@@ -34,6 +34,8 @@ wanted 2 "$run" "$folder/nowhere" --device sim:gfx950 --sim "$sim"
 said 'cases.json'
 wanted 2 "$run" "$folder" --device cuda:0 --cuda /nowhere/libcuda.so.1
 said 'no CUDA library can be loaded'
+wanted 105 "$run" "$folder" --device sim:gfx950 --sim "$sim" --jobs 1000000
+said 'Value 1000000 not in range 1 to 256'
 wanted 1 "$run" "$folder" --device sim:gfx950 --sim "$sim" --seeds 4711
 said ' 0 calls'
 rm -rf "$folder" "$folder.out"
