@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <charconv>
+
 using namespace winnow;
 using namespace winnow::tool;
 
@@ -73,7 +75,18 @@ void tool::addObserveOptions(CLI::App &command, ObserveOptions &options) {
       .add_option("--shuffle", options.shuffle,
                   "A seed for the order in which workgroups start and take "
                   "turns; 0: in order, one after the other")
+      ->check(seedText)
       ->capture_default_str();
+}
+
+// CLI11 wraps negative seeds around and clamps those past 64 bits.
+std::string tool::seedText(const std::string &text) {
+  uint64_t seed = 0;
+  const auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (code == std::errc() && end == text.data() + text.size())
+    return "";
+  return "seed '" + text + "', wanted a number from 0 to 2^64 - 1";
 }
 
 std::string tool::findingsText(const sim::LaunchStats &stats) {

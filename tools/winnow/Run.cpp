@@ -296,16 +296,6 @@ private:
 
 } // namespace
 
-/// CLI11 wraps negative seeds around and clamps those past 64 bits.
-static std::string seedText(const std::string &text) {
-  uint64_t seed = 0;
-  const auto [end, code] =
-      std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (code == std::errc() && end == text.data() + text.size())
-    return "";
-  return "seed '" + text + "', wanted a number from 0 to 2^64 - 1";
-}
-
 /// Numbers between commas; CLI11's own lists pass over empty places.
 static Result<std::vector<int32_t>> parseList(const std::string &text) {
   std::vector<int32_t> numbers;

@@ -3,6 +3,7 @@
 // and a bundle with the fastest.
 #include "Commands.h"
 #include "Load.h"
+#include "Observe.h"
 #include "Report.h"
 #include "Tuner.h"
 
@@ -43,10 +44,17 @@ struct Options {
 
 /// Of today, or of SOURCE_DATE_EPOCH, which builds that are to be the same
 /// every time set.
-std::string today() {
+Result<std::string> today() {
+  constexpr std::time_t most = 253402300799; // the last second of 9999
   std::time_t now = std::time(nullptr);
-  if (const char *epoch = std::getenv("SOURCE_DATE_EPOCH"))
-    std::from_chars(epoch, epoch + std::char_traits<char>::length(epoch), now);
+  if (const char *epoch = std::getenv("SOURCE_DATE_EPOCH")) {
+    const char *end = epoch + std::char_traits<char>::length(epoch);
+    const auto [next, code] = std::from_chars(epoch, end, now);
+    if (code != std::errc() || next != end || now < 0 || now > most)
+      return Error{fmt::format("SOURCE_DATE_EPOCH is '{}', wanted seconds "
+                               "since 1970 from 0 to {}",
+                               epoch, most)};
+  }
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
 }
 
@@ -175,6 +183,16 @@ int tuneAll(Options options) {
                       "': it is the description itself; --output has to name "
                       "another file\n"},
                 kUsage);
+  // What would lose a long run at its end is found at its beginning.
+  if (!options.output.empty())
+    if (Status status = runtime::checkWritable(options.output); !status)
+      return fail(options, status.takeError());
+  if (options.date.empty()) {
+    Result<std::string> date = today();
+    if (!date)
+      return fail(options, date.takeError(), kUsage);
+    options.date = *date;
+  }
   Result<Compiler> compiler = Compiler::make(options.compiler);
   if (!compiler)
     return fail(options, compiler.takeError());
@@ -206,8 +224,7 @@ int tuneAll(Options options) {
       schedule +=
           (schedule.empty() ? "" : ";") + entry.name + ":" + entry.winner;
   const std::string from =
-      fmt::format("tuned on {} at {}", options.device,
-                  options.date.empty() ? today() : options.date);
+      fmt::format("tuned on {} at {}", options.device, options.date);
   if (!options.output.empty())
     if (Status status = writeTuned(options, *text, schedule, from,
                                    (*target)->arch(), *compiler);
@@ -293,7 +310,7 @@ void tool::addTuneCommand(CLI::App &app, Action &action) {
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();
   command->add_option("--seed", options->tune.seed, "Of the random inputs")
-      ->check(CLI::Range(uint64_t(0), UINT64_MAX))
+      ->check(seedText)
       ->capture_default_str();
   command
       ->add_option("--date", options->date,

@@ -331,6 +331,18 @@ private:
     if (Status status = add(few); !status)
       return status;
     for (const TuneShape &shape : result.shapes) {
+      // Before there is a list of as many lengths.
+      if (shape.requests > entry.maxRequests)
+        return Error{fmt::format(
+            "shape '{}' has {} requests, '{}' was built for at most {} "
+            "(max_requests)",
+            shape.text(), shape.requests, entry.name, entry.maxRequests)};
+      if (shape.newTokens > 1 && !first.indexer->ragged())
+        return Error{fmt::format(
+            "shape '{}' has {} new tokens, but the rows of '{}' are uniform: "
+            "wanted {}x{}",
+            shape.text(), shape.newTokens, entry.name, shape.requests,
+            shape.context)};
       Lengths lengths;
       lengths.tokens.assign(size_t(shape.requests), int32_t(shape.context));
       if (first.indexer->ragged())

@@ -159,25 +159,51 @@ Result<std::vector<std::byte>> runtime::readFile(const std::string &path,
   }
 }
 
-Status runtime::writeFileAtomically(const std::string &path,
-                                    std::span<const std::byte> bytes) {
-  std::string target = path;
+/// Devices and pipes: renaming onto one would replace it.
+static bool isWrittenInPlace(const std::string &path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode))
-      return problem("write", path, EISDIR);
-    // Renaming onto a device or a pipe would replace it.
-    if (!S_ISREG(info.st_mode))
-      return writeInPlace(path, bytes);
-  }
+  return ::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode) &&
+         !S_ISREG(info.st_mode);
+}
+
+/// Makes a temporary file beside what is to be written or replaced, to which
+/// `target` is set.
+static Result<std::pair<std::string, int>> openBeside(const std::string &path,
+                                                      std::string &target) {
+  target = path;
+  if (std::error_code ignored; fs::is_directory(path, ignored))
+    return problem("write", path, EISDIR);
   if (int code = followLinks(target))
     return problem("write", path, code);
   if (fs::path(target).filename().empty())
     return problem("write", path, path.empty() ? ENOENT : EISDIR);
-
   Result<std::pair<std::string, int>> temporary = openTemporary(target);
   if (!temporary)
     return Error{"cannot write '" + path + "': " + temporary.message()};
+  return temporary;
+}
+
+Status runtime::checkWritable(const std::string &path) {
+  if (isWrittenInPlace(path))
+    return ::access(path.c_str(), W_OK) == 0 ? Status()
+                                             : problem("write", path, errno);
+  std::string target;
+  Result<std::pair<std::string, int>> temporary = openBeside(path, target);
+  if (!temporary)
+    return temporary.takeError();
+  Descriptor file(temporary->second);
+  ::unlink(temporary->first.c_str());
+  return {};
+}
+
+Status runtime::writeFileAtomically(const std::string &path,
+                                    std::span<const std::byte> bytes) {
+  if (isWrittenInPlace(path))
+    return writeInPlace(path, bytes);
+  std::string target;
+  Result<std::pair<std::string, int>> temporary = openBeside(path, target);
+  if (!temporary)
+    return temporary.takeError();
   Descriptor file(temporary->second);
   int code = writeAll(file.get(), bytes);
   if (code == 0 && ::fsync(file.get()) != 0)

@@ -60,6 +60,25 @@ TEST_F(Files, WritesAndReplaces) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
+TEST_F(Files, WhetherAFileCanBeWrittenIsKnownBeforehand) {
+  ASSERT_TRUE(writeFileAtomically(path("a"), "one"));
+  fs::create_symlink("later", path("link"));
+  EXPECT_TRUE(checkWritable(path("a")));
+  EXPECT_TRUE(checkWritable(path("new")));
+  EXPECT_TRUE(checkWritable(path("link")));
+  EXPECT_TRUE(checkWritable("/dev/null"));
+  // As it was: nothing is left beside, nothing is replaced.
+  EXPECT_THAT(names(), ElementsAre("a", "link"));
+  EXPECT_EQ(content(path("a")), "one");
+  EXPECT_EQ(failure(checkWritable(path("no/such"))),
+            "cannot write '" + path("no/such") +
+                "': No such file or directory");
+  EXPECT_EQ(failure(checkWritable(path(""))),
+            failure(writeFileAtomically(path(""), "x")));
+  EXPECT_EQ(failure(checkWritable(folder->path())),
+            "cannot write '" + folder->path() + "': Is a directory");
+}
+
 TEST_F(Files, TheUmaskDecidesThePermissions) {
   const mode_t before = ::umask(027);
   ASSERT_TRUE(writeFileAtomically(path("a"), "one"));

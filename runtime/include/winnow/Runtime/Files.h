@@ -30,6 +30,10 @@ Status writeFileAtomically(const std::string &path,
                            std::span<const std::byte> bytes);
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
+/// Whether writeFileAtomically could begin, for whoever has much to do before
+/// there are bytes. A temporary file is made beside `path` and removed.
+Status checkWritable(const std::string &path);
+
 /// Creates a folder and its parents; fine if it exists.
 Status makeFolders(const std::string &path);
 
