@@ -337,12 +337,6 @@ private:
             "shape '{}' has {} requests, '{}' was built for at most {} "
             "(max_requests)",
             shape.text(), shape.requests, entry.name, entry.maxRequests)};
-      if (shape.newTokens > 1 && !first.indexer->ragged())
-        return Error{fmt::format(
-            "shape '{}' has {} new tokens, but the rows of '{}' are uniform: "
-            "wanted {}x{}",
-            shape.text(), shape.newTokens, entry.name, shape.requests,
-            shape.context)};
       Lengths lengths;
       lengths.tokens.assign(size_t(shape.requests), int32_t(shape.context));
       if (first.indexer->ragged())
