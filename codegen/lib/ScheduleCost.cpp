@@ -72,8 +72,9 @@ static Launch scoreLaunch(const KernelProblem &problem, const Machine &machine,
       double(problem.blockSize * problem.headDim * problem.elementBytes);
   // With bulk copies the waves of a team share a block, a copy each at a time.
   const bool copies = problem.copyBytes != 0;
-  const double teams = copies ? double(s.waves / wavesOfBlock(problem, s.waves))
-                              : double(s.waves);
+  const int64_t wholeTeams =
+      copies ? s.waves / wavesOfBlock(problem, s.waves) : s.waves;
+  const auto teams = double(wholeTeams);
   const double shared = blockBytes * teams / double(s.waves); // of one wave
   const double slices =
       divideUp(shared, double(copies ? problem.copyBytes : problem.sliceBytes));

@@ -60,8 +60,8 @@ HandleTable &handles();
 /// A handle as the C interface passes it around. Nobody follows it: it is no
 /// address.
 template <typename Opaque> Opaque *opaque(uint64_t handle) {
-  return reinterpret_cast<Opaque *>(
-      handle); // NOLINT(performance-no-int-to-ptr)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<Opaque *>(handle);
 }
 
 /// Gives an object to the table, whose caller has to remove it; 0, and the

@@ -341,9 +341,9 @@ private:
         if (!schedule.parameters.contains(name))
           return at(here + ".from", "'" + name + "' is no parameter");
         if (text.empty() || text.size() > kMaxNameBytes)
-          return at(here + ".from." + name, std::to_string(text.size()) +
-                                                " characters, wanted 1 to " +
-                                                std::to_string(kMaxNameBytes));
+          return at((here + ".from.").append(name),
+                    std::to_string(text.size()) + " characters, wanted 1 to " +
+                        std::to_string(kMaxNameBytes));
       }
     }
     return {};
