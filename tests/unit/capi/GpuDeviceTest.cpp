@@ -18,7 +18,6 @@ using namespace winnow::runtime;
 using namespace winnow::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 namespace {
 
