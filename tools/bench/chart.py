@@ -9,7 +9,8 @@ better; a tick marks the goal. Figures that a file does not have are left out.
 """
 import argparse
 import html
-import json
+
+from files import guarded, read_figures, write_whole
 
 DECODE = "decode fp8 H1 W4, score"
 PREFILL = "prefill fp8 H1 Q4, score"
@@ -129,11 +130,13 @@ def main():
     options = parser.parse_args()
     figures, device = [], "a GPU"
     for path in options.files:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
+        content = read_figures(path, "about", "figures")
+        found = guarded(path, lambda c: rows_of(c["figures"], COUNTS) + rows_of(c["figures"], TIMES), content)
+        if not found:
+            raise SystemExit(f"error: {path}: no figure that the chart shows")
         figures += content["figures"]
-        if content["about"]["bench"] == "gpu":
-            device = content["about"]["device"].removeprefix("NVIDIA ")
+        if guarded(path, lambda c: c["about"]["bench"], content) == "gpu":
+            device = guarded(path, lambda c: c["about"]["device"].removeprefix("NVIDIA "), content)
     panels = [
         ("gfx950 (MI355X), by its machine code", "instructions, of AITER's hand-written kernels", "", rows_of(figures, COUNTS)),
         (f"{device}, by the clock", "time, of vLLM's Triton indexer", " µs", rows_of(figures, TIMES)),
@@ -157,15 +160,18 @@ def main():
     drawing.text(656, y, "theirs", 13)
     drawing.text(726, y, "numbers: ours / theirs", 13, FAINT)
     height = y + 24
-    with open(options.output, "w", encoding="utf-8") as file:
-        file.write(
+    write_whole(
+        options.output,
+        (
             "<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->\n"
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
             f'width="{width:.0f}" height="{height:.0f}" '
             'font-family="Helvetica, Arial, \'Liberation Sans\', sans-serif">\n'
             f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>\n'
         )
-        file.write("\n".join(drawing.parts) + "\n</svg>\n")
+        + "\n".join(drawing.parts)
+        + "\n</svg>\n",
+    )
 
 
 if __name__ == "__main__":

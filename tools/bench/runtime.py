@@ -12,6 +12,8 @@ call its processor time, of a process that is started its own.
 import argparse
 import json
 
+from files import guarded, read_figures, write_whole
+
 # benchmark, field, what it is, unit of the field over that of the figure, goal
 ROWS = [
     ("planLookUp", "cpu_time", "a plan that was made before, ns", 1, 200),
@@ -36,11 +38,10 @@ def main():
     options = parser.parse_args()
     found, about = {}, {"bench": "runtime"}
     for path in options.files:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-        about["date"] = content["context"]["date"]
+        content = read_figures(path, "context", "benchmarks")
+        about["date"] = guarded(path, lambda c: c["context"]["date"], content)
         about["load"] = content["context"].get("load_avg")
-        found |= {each["name"]: each for each in content["benchmarks"]}
+        found |= guarded(path, lambda c: {each["name"]: each for each in c["benchmarks"]}, content)
     figures = []
     for name, field, what, scale, goal in ROWS:
         if field not in found.get(name, {}):
@@ -49,8 +50,7 @@ def main():
         if goal is not None:
             figure |= {"at_most": goal, "met": figure["ours"] <= goal}
         figures.append(figure)
-    with open(options.output, "w", encoding="utf-8") as file:
-        json.dump({"about": about, "figures": figures}, file, indent=2)
+    write_whole(options.output, json.dumps({"about": about, "figures": figures}, indent=2))
 
 
 if __name__ == "__main__":

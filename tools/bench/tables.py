@@ -8,8 +8,9 @@ A page holds a line `<!-- tables: BENCH -->` for each bench and a line
 `<!-- end -->` below it; what stands between them is replaced.
 """
 import argparse
-import json
 import re
+
+from files import guarded, read_figures, write_whole
 
 
 def number(value):
@@ -69,18 +70,20 @@ def main():
     parser.add_argument("files", nargs="+", help="JSON of the benches")
     parser.add_argument("--into", required=True, help="the page")
     options = parser.parse_args()
-    with open(options.into, encoding="utf-8") as file:
-        page = file.read()
+    try:
+        with open(options.into, encoding="utf-8") as file:
+            page = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"error: {options.into}: {error}") from None
     for path in options.files:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-        bench = content["about"]["bench"]
-        mark = re.compile(rf"(<!-- tables: {bench} -->\n).*?(<!-- end -->)", re.DOTALL)
+        content = read_figures(path, "about", "figures")
+        bench = guarded(path, lambda c: c["about"]["bench"], content)
+        text = guarded(path, tables, content)
+        mark = re.compile(rf"(<!-- tables: {re.escape(str(bench))} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not mark.search(page):
             raise SystemExit(f"{options.into} has no line '<!-- tables: {bench} -->' with an end")
-        page = mark.sub(lambda found: found[1] + "\n" + tables(content) + "\n" + found[2], page, count=1)
-    with open(options.into, "w", encoding="utf-8") as file:
-        file.write(page)
+        page = mark.sub(lambda found: found[1] + "\n" + text + "\n" + found[2], page, count=1)
+    write_whole(options.into, page)
 
 
 if __name__ == "__main__":

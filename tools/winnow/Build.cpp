@@ -129,6 +129,7 @@ Result<Loaded> loadAll(const BuildOptions &options) {
   compile.prefer = options.prefer;
   compile.schedule = options.schedule;
   std::vector<std::string> processors;
+  processors.reserve(options.archs.size());
   for (const std::string &arch : options.archs)
     processors.push_back(processorOf(arch));
   return loadVariants(options.file, processors, compile);

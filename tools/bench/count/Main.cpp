@@ -92,6 +92,9 @@ int main(int argc, char **argv) {
   app.add_flag("--select", options.select, "Only the selection");
   CLI11_PARSE(app, argc, argv);
 
+  if (!options.json.empty())
+    if (Status status = runtime::checkWritable(options.json); !status)
+      return fail(status.message());
   Figures figures;
   if (Status status = count(options, figures); !status)
     return fail(status.message());

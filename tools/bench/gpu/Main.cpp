@@ -109,6 +109,9 @@ int run(const GpuOptions &options) {
   Result<runtime::Bundle> bundle = runtime::readBundleFile(options.bundle);
   if (!bundle)
     return fail(bundle.message());
+  if (!options.json.empty())
+    if (Status status = runtime::checkWritable(options.json); !status)
+      return fail(status.message());
   auto session = Session::open(options.device, options.replays);
   if (!session)
     return fail(session.message());
@@ -157,17 +160,19 @@ int main(int argc, char **argv) {
       ->delimiter(',')
       ->check(CLI::IsMember({"decode", "columns", "prefill", "host"}));
   app.add_option("--pool-mib", options.poolMiB, "Size of the key cache")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(16, 1 << 20));
   app.add_option("--cold-mib", options.coldMiB,
                  "Keys that calls read before one of them reads a page again")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--replays", options.replays, "Of each graph")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 100000));
   app.add_option("--processes", options.childRuns,
                  "Started for each cold start")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000));
   app.add_flag("--small", options.small,
                "Short sequences, for a simulated device");
   app.add_option(
