@@ -225,25 +225,32 @@ private:
       arguments.push_back(description.raggedRows.getCuSeqlens());
   }
 
+  using ShapeConstants = SmallVector<std::pair<StringRef, Attribute>>;
+
+  /// What uniform and ragged scoring state alike.
+  ShapeConstants scoreShape() {
+    BlockScoreOp op = description.score;
+    auto queryType = cast<MemRefType>(op.getQuery().getType());
+    return {{"kHeads", number(description.heads())},
+            {"kHeadDim", number(queryType.getDimSize(2))},
+            {"kBlockSize", number(description.blockSize())},
+            {"kMaxBlocks", number(description.maxBlocks())},
+            {"kScoreStride", number(description.scoreStride())},
+            {"kInitBlocks", number(op.getInitBlocks())},
+            {"kLocalBlocks", number(op.getLocalBlocks())},
+            {"kShardRank", number(op.getRank())},
+            {"kShardWorld", number(op.getWorld())},
+            {"kWaves", number(description.schedule.score.waves)}};
+  }
+
   KernelOp buildScoreKernel(ValueRange memory) {
     OpBuilder::InsertionGuard guard(builder);
     BlockScoreOp op = description.score;
     Location loc = op.getLoc();
     const KernelSchedule &schedule = description.schedule.score;
-    auto queryType = cast<MemRefType>(op.getQuery().getType());
-    SmallVector<std::pair<StringRef, Attribute>> shape{
-        {"kHeads", number(description.heads())},
-        {"kQueryLen", number(description.queryLen())},
-        {"kHeadDim", number(queryType.getDimSize(2))},
-        {"kBlockSize", number(description.blockSize())},
-        {"kMaxBlocks", number(description.maxBlocks())},
-        {"kScoreStride", number(description.scoreStride())},
-        {"kInitBlocks", number(op.getInitBlocks())},
-        {"kLocalBlocks", number(op.getLocalBlocks())},
-        {"kShardRank", number(op.getRank())},
-        {"kShardWorld", number(op.getWorld())},
-        {"kChunks", number(schedule.chunks)},
-        {"kWaves", number(schedule.waves)}};
+    ShapeConstants shape = scoreShape();
+    shape.append({{"kQueryLen", number(description.queryLen())},
+                  {"kChunks", number(schedule.chunks)}});
     const KernelProblem &problem = description.schedule.scoreProblem;
     if (problem.copyBytes != 0)
       shape.append({{"kSplit", number(wavesOfBlock(problem, schedule.waves))},
@@ -297,27 +304,17 @@ private:
     // Rows that a workgroup takes at once.
     int64_t tileRows = schedule.waves * schedule.queryTiles * kTileQueries /
                        description.heads();
-    auto queryType = cast<MemRefType>(op.getQuery().getType());
     // Every request may leave one tile partly filled, so there are as many
     // tiles as fit the rows and one more a request.
     AffineExpr tiles =
         rowCount().floorDiv(tileRows) + builder.getAffineSymbolExpr(0);
     int64_t chunks =
         llvm::divideCeil(description.shardBlocks(), schedule.chunkBlocks);
+    ShapeConstants shape = scoreShape();
+    shape.append({{"kQueryTiles", number(schedule.queryTiles)},
+                  {"kChunkBlocks", number(schedule.chunkBlocks)}});
     KernelOp kernel = startKernel(
-        description.scoreLowering(), "_score", "Score",
-        {{"kHeads", number(description.heads())},
-         {"kHeadDim", number(queryType.getDimSize(2))},
-         {"kBlockSize", number(description.blockSize())},
-         {"kMaxBlocks", number(description.maxBlocks())},
-         {"kScoreStride", number(description.scoreStride())},
-         {"kInitBlocks", number(op.getInitBlocks())},
-         {"kLocalBlocks", number(op.getLocalBlocks())},
-         {"kShardRank", number(op.getRank())},
-         {"kShardWorld", number(op.getWorld())},
-         {"kQueryTiles", number(schedule.queryTiles)},
-         {"kChunkBlocks", number(schedule.chunkBlocks)},
-         {"kWaves", number(schedule.waves)}},
+        description.scoreLowering(), "_score", "Score", shape,
         {tiles, constant(chunks), constant(1)}, schedule.waves, loc, memory);
     Block *body = kernel.getBody();
     Value query = body->getArgument(0), keys = body->getArgument(1),

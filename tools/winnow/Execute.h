@@ -34,22 +34,23 @@ struct LaunchRecord {
   std::chrono::microseconds processorTime{0};
 };
 
-/// How launches are simulated; each as in sim::LaunchOptions.
+/// How launches are simulated, each as in sim::LaunchOptions, and which.
 struct SimRun {
   unsigned threads = 1;
   sim::Checks checks;
   bool profile = false;
   uint64_t shuffle = 0;
+  std::string only = {}; ///< the one kernel to launch; all if empty
 };
 
-/// Runs the entry's launches on a simulated gfx950 and brings every tensor,
+/// Runs launches of the entry on a simulated gfx950 and brings every tensor,
 /// inputs too, back from it. `codes` holds the code object of every source that
 /// the launches name.
 Result<std::vector<LaunchRecord>>
 runOnSim(Call &call, const std::vector<LoadedCode> &codes, const SimRun &run);
 inline Result<std::vector<LaunchRecord>>
 runOnSim(Call &call, const std::vector<LoadedCode> &codes, unsigned threads) {
-  return runOnSim(call, codes, SimRun{threads, {}, false, 0});
+  return runOnSim(call, codes, SimRun{threads, {}, false, 0, {}});
 }
 
 } // namespace winnow::tool

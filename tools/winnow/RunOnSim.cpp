@@ -67,6 +67,8 @@ tool::runOnSim(Call &call, const std::vector<LoadedCode> &codes,
 
   std::vector<LaunchRecord> records;
   for (runtime::ResolvedLaunch &launch : *launches) {
+    if (!run.only.empty() && launch.kernel != run.only)
+      continue;
     const LoadedCode *code = nullptr;
     for (const LoadedCode &candidate : codes)
       if (candidate.source == launch.source)

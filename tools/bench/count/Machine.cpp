@@ -52,22 +52,6 @@ Counts countsOf(const sim::LaunchStats &stats) {
   return counts;
 }
 
-/// Copies tensors to the device; answers with their views there.
-Result<std::vector<runtime::TensorView>>
-upload(sim::Device &device, const std::vector<tool::HostTensor> &tensors) {
-  std::vector<runtime::TensorView> views;
-  for (const tool::HostTensor &tensor : tensors) {
-    Result<uint64_t> address = device.alloc(tensor.bytes.size(), tensor.name);
-    if (!address)
-      return address.takeError();
-    if (Status status = device.write(*address, tensor.bytes); !status)
-      return status.takeError();
-    views.push_back(tensor.view);
-    views.back().address = *address;
-  }
-  return views;
-}
-
 } // namespace
 
 Counts Counts::operator-(const Counts &other) const {
@@ -131,54 +115,26 @@ Result<tool::Call> bench::makeCall(const Program &program,
   return tool::randomCall(program.indexer, lengths, /*seed=*/1);
 }
 
-Result<KernelRun> bench::runKernel(const Program &program,
-                                   const tool::Call &call,
+Result<KernelRun> bench::runKernel(const Program &program, tool::Call call,
                                    const std::string &suffix) {
-  const runtime::Entry &entry = *program.entry;
   Result<const runtime::Launch *> wanted = program.launch(suffix);
   if (!wanted)
     return wanted.takeError();
-  sim::Device device;
-  Result<std::vector<runtime::TensorView>> arguments =
-      upload(device, call.arguments);
-  if (!arguments)
-    return arguments.takeError();
-  Result<std::vector<runtime::TensorView>> workspace =
-      upload(device, call.workspace);
-  if (!workspace)
-    return workspace.takeError();
-  Result<runtime::Symbols> symbols = runtime::bindArguments(entry, *arguments);
-  if (!symbols)
-    return symbols.takeError();
-  Result<std::vector<runtime::ResolvedLaunch>> launches =
-      runtime::resolveLaunches(entry, *symbols, *arguments, *workspace);
-  if (!launches)
-    return launches.takeError();
-  for (const runtime::ResolvedLaunch &launch : *launches) {
-    if (launch.kernel != (*wanted)->kernel)
-      continue;
-    for (const tool::LoadedCode &code : program.codes) {
-      if (code.source != launch.source)
-        continue;
-      sim::LaunchOptions options;
-      options.dynamicLdsBytes = launch.dynamicLdsBytes;
-      options.profile = true;
-      Result<sim::LaunchStats> stats =
-          device.launch(code.object, launch.kernel,
-                        {launch.grid[0], launch.grid[1], launch.grid[2]},
-                        {launch.block[0], launch.block[1], launch.block[2]},
-                        launch.kernarg, options);
-      if (!stats)
-        return stats.takeError();
-      KernelRun run;
-      run.counts = countsOf(*stats);
-      run.waves = double(stats->waves);
-      run.wavesOfGroup = launch.block[0] / 64;
-      std::copy(launch.grid.begin(), launch.grid.end(), run.grid);
-      return run;
-    }
-  }
-  return Error{"kernel '" + (*wanted)->kernel + "' was not launched"};
+  tool::SimRun how;
+  how.profile = true;
+  how.only = (*wanted)->kernel;
+  auto records = tool::runOnSim(call, program.codes, how);
+  if (!records)
+    return records.takeError();
+  if (records->empty())
+    return Error{"kernel '" + how.only + "' was not launched"};
+  const tool::LaunchRecord &record = records->front();
+  KernelRun run;
+  run.counts = countsOf(record.stats);
+  run.waves = double(record.stats.waves);
+  run.wavesOfGroup = record.launch.block[0] / 64;
+  std::copy(record.launch.grid.begin(), record.launch.grid.end(), run.grid);
+  return run;
 }
 
 double bench::occupancy(uint32_t vectorRegisters, uint64_t ldsBytes,

@@ -56,7 +56,7 @@ private:
 };
 
 /// Runs that launch alone, on a new device, on the call's tensors.
-Result<KernelRun> runKernel(const Program &program, const tool::Call &call,
+Result<KernelRun> runKernel(const Program &program, tool::Call call,
                             const std::string &suffix);
 
 /// A call with random inputs; see tool::randomCall.
