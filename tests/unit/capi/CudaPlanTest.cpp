@@ -23,27 +23,8 @@ constexpr char kContract[] =
        "value": "rocm", "reason": "it is for AMD's GPUs"}]})";
 
 Entry raise(const std::string &lowering, uint32_t source) {
-  Entry entry;
-  entry.name = "raise";
-  entry.lowering = lowering;
-  entry.maxSeqLen = 4096;
-  entry.maxRequests = 1024;
-  entry.arguments = {{"values",
-                      DType::I32,
-                      Access::ReadWrite,
-                      Role::Step,
-                      {Extent::any()},
-                      Layout::Contiguous}};
-  entry.symbols = {{"requests", ArgumentAxis{"values", 0}}};
-  entry.launches = {
-      {"add",
-       source,
-       {Expression(Expression::Kind::CeilDiv, "requests", 64), 1, 1},
-       {64, 1, 1},
-       64 * 1024,
-       {{KernelArgument::Kind::Tensor, "values", 0},
-        {KernelArgument::Kind::Extent, "values", 0},
-        {KernelArgument::Kind::Stride, "values", 0}}}};
+  Entry entry = raiseEntry(lowering, source);
+  entry.launches.front().dynamicLdsBytes = 64 * 1024;
   return entry;
 }
 

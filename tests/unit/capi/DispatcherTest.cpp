@@ -30,31 +30,10 @@ constexpr char kFastContract[] =
       {"id": "k", "fact": "k", "relation": "at_most", "value": 16,
        "reason": "sixteen slots"}]})";
 
-/// `values` raised by one: an entry of a lowering of that name. Which one ran
-/// shows in nothing but the plan.
 Entry raise(const std::string &lowering, uint32_t source, int64_t maxRequests) {
-  Entry entry;
-  entry.name = "raise";
-  entry.lowering = lowering;
+  Entry entry = raiseEntry(lowering, source);
   entry.facts = {{"k", int64_t(16)}};
-  entry.maxSeqLen = 4096;
   entry.maxRequests = maxRequests;
-  entry.arguments = {{"values",
-                      DType::I32,
-                      Access::ReadWrite,
-                      Role::Step,
-                      {Extent::any()},
-                      Layout::Contiguous}};
-  entry.symbols = {{"requests", ArgumentAxis{"values", 0}}};
-  entry.launches = {
-      {"add",
-       source,
-       {Expression(Expression::Kind::CeilDiv, "requests", 64), 1, 1},
-       {64, 1, 1},
-       0,
-       {{KernelArgument::Kind::Tensor, "values", 0},
-        {KernelArgument::Kind::Extent, "values", 0},
-        {KernelArgument::Kind::Stride, "values", 0}}}};
   return entry;
 }
 

@@ -82,3 +82,29 @@ const std::vector<std::byte> &test::addKernel(const std::string &arch) {
   }
   return code;
 }
+
+runtime::Entry test::raiseEntry(const std::string &lowering, uint32_t source) {
+  using namespace runtime;
+  Entry entry;
+  entry.name = "raise";
+  entry.lowering = lowering;
+  entry.maxSeqLen = 4096;
+  entry.maxRequests = 1024;
+  entry.arguments = {{"values",
+                      DType::I32,
+                      Access::ReadWrite,
+                      Role::Step,
+                      {Extent::any()},
+                      Layout::Contiguous}};
+  entry.symbols = {{"requests", ArgumentAxis{"values", 0}}};
+  entry.launches = {
+      {"add",
+       source,
+       {Expression(Expression::Kind::CeilDiv, "requests", 64), 1, 1},
+       {64, 1, 1},
+       0,
+       {{KernelArgument::Kind::Tensor, "values", 0},
+        {KernelArgument::Kind::Extent, "values", 0},
+        {KernelArgument::Kind::Stride, "values", 0}}}};
+  return entry;
+}

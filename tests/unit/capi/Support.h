@@ -50,6 +50,10 @@ protected:
 /// work items a workgroup. `crash` writes to address 8.
 const std::vector<std::byte> &addKernel(const std::string &arch = "gfx950");
 
+/// `values` raised by that kernel: an entry of a lowering of that name. Which
+/// one ran shows in nothing but the plan.
+runtime::Entry raiseEntry(const std::string &lowering, uint32_t source);
+
 } // namespace winnow::test
 
 #endif // WINNOW_TESTS_UNIT_CAPI_SUPPORT_H
