@@ -9,9 +9,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <climits>
+
 using namespace winnow;
 using namespace winnow::test;
+using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -45,6 +50,7 @@ public:
   std::string method() const override { return sim->method(); }
   Status run(tool::Call &call,
              const std::vector<tool::LoadedCode> &codes) override {
+    ran.push_back(rowsOf(call));
     Status status = sim->run(call, codes);
     if (++runs > good)
       call.arguments[call.indexer->selection].bytes[0] ^= std::byte{1};
@@ -53,9 +59,15 @@ public:
   Result<std::vector<tool::LaunchTime>>
   time(const tool::Call &call,
        const std::vector<tool::LoadedCode> &codes) override {
+    timed.push_back(rowsOf(call));
     return sim->time(call, codes);
   }
   int runs = 0, good = 0;
+  std::vector<int64_t> ran, timed; ///< rows of each call
+
+  static int64_t rowsOf(const tool::Call &call) {
+    return call.arguments[call.indexer->query].view.extents[0];
+  }
 
 private:
   std::unique_ptr<tool::TuneTarget> sim = tool::tuneOnSim();
@@ -154,6 +166,29 @@ TEST(Tune, AWrongResultIsAnErrorNotAWinner) {
     EXPECT_THAT(tuned.message(), HasSubstr("differs from the reference"));
     EXPECT_THAT(tuned.message(), HasSubstr("schedule '"));
   }
+}
+
+TEST(Tune, OfALongPromptTheLastRowsAreChecked) {
+  Shape ragged;
+  ragged.queryLen = 0;
+  tool::TuneOptions options;
+  options.shapes = {{1, 1024, 64}};
+  options.most = 2;
+  options.keysToCheck = 8 * 1024;
+  Spoiled target;
+  target.good = INT_MAX;
+  auto tuned = tune(ragged, options, target);
+  ASSERT_TRUE(tuned) << tuned.message();
+  EXPECT_THAT(target.timed, Each(64));
+  // The small call for each schedule, and at the end that of the shape.
+  EXPECT_THAT(target.ran, Not(Contains(64)));
+  EXPECT_EQ(target.ran.back(), 8);
+  // What it shows counts.
+  Spoiled wrong;
+  wrong.good = target.runs - 1;
+  tuned = tune(ragged, options, wrong);
+  ASSERT_FALSE(tuned);
+  EXPECT_THAT(tuned.message(), HasSubstr("differs from the reference"));
 }
 
 TEST(Tune, WhatIsFixedIsNotTried) {

@@ -307,11 +307,12 @@ private:
     return program.bundle.sources[program.entry->launches.front().source].text;
   }
 
-  /// A small call with requests of every kind, then one for each shape.
+  /// A small call with requests of every kind, to check, then one for each
+  /// shape to time and one to check.
   Status makeCalls() {
     const Program &first = programs.front();
     const runtime::Entry &entry = *first.entry;
-    auto add = [&](const Lengths &lengths) -> Status {
+    auto add = [&](std::vector<Call> &calls, const Lengths &lengths) -> Status {
       Result<Call> call = randomCall(*first.indexer, lengths, options.seed);
       if (!call)
         return Error{"a call to tune '" + entry.name +
@@ -328,7 +329,7 @@ private:
                       options.seed);
     if (few.size() > 2)
       few.back() = 0; // padding
-    if (Status status = add(few); !status)
+    if (Status status = add(onlyChecked, few); !status)
       return status;
     for (const TuneShape &shape : result.shapes) {
       // Before there is a list of as many lengths.
@@ -342,10 +343,27 @@ private:
       if (first.indexer->ragged())
         lengths.newTokens.assign(size_t(shape.requests),
                                  int32_t(shape.newTokens));
-      if (Status status = add(lengths); !status)
+      if (Status status = add(timed, lengths); !status)
+        return status;
+      if (!isLong(shape))
+        continue;
+      for (int32_t &each : lengths.newTokens)
+        each = rowsToCheck(shape);
+      if (Status status = add(onlyChecked, lengths); !status)
         return status;
     }
     return {};
+  }
+
+  /// New tokens of each request that the reference is asked for. They are the
+  /// last ones, so kernels of the same schedule read all of the context.
+  int32_t rowsToCheck(const TuneShape &shape) const {
+    return int32_t(std::max<int64_t>(
+        options.keysToCheck / (shape.requests * shape.context), 1));
+  }
+  bool isLong(const TuneShape &shape) const {
+    return programs.front().indexer->ragged() &&
+           shape.newTokens > rowsToCheck(shape);
   }
 
   Status check(const Program &program, const Call &made) {
@@ -378,13 +396,17 @@ private:
 
   /// The small call against the reference first, then every shape's time.
   Status checkAndTime(Program &program, bool checksAll) {
-    if (Status status = check(program, calls.front()); !status)
-      return status;
-    for (size_t i = 1; i < calls.size(); ++i) {
-      if (checksAll)
-        if (Status status = check(program, calls[i]); !status)
+    for (const Call &call : onlyChecked) {
+      if (Status status = check(program, call); !status)
+        return status;
+      if (!checksAll)
+        break;
+    }
+    for (size_t i = 0; i < timed.size(); ++i) {
+      if (checksAll && !isLong(result.shapes[i]))
+        if (Status status = check(program, timed[i]); !status)
           return status;
-      Result<Call> call = rebind(calls[i], *program.indexer);
+      Result<Call> call = rebind(timed[i], *program.indexer);
       if (!call)
         return call.takeError();
       Result<std::vector<LaunchTime>> times = target.time(*call, program.codes);
@@ -509,7 +531,8 @@ private:
   const std::function<void(const std::string &)> &progress;
   TunedEntry result;
   std::vector<Program> programs; ///< the model's own choice first
-  std::vector<Call> calls;       ///< of the first program
+  std::vector<Call> timed;       ///< one a shape; of the first program
+  std::vector<Call> onlyChecked; ///< a small one, then one a long shape
 };
 
 } // namespace

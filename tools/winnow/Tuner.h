@@ -39,6 +39,10 @@ struct TuneOptions {
   std::vector<TuneShape> shapes; ///< empty: the usual ones
   uint64_t seed = 1;
   size_t most = 16; ///< schedules of a kernel, the model's own among them
+  /// Keys that the reference scores at most to check the winner on one shape:
+  /// of a prompt with more, only the last new tokens are checked. About a
+  /// second's work; all keys of a long prompt take it minutes.
+  int64_t keysToCheck = int64_t(1) << 23;
 };
 
 /// One schedule of one kernel.
