@@ -46,7 +46,7 @@ extern "C" {
 #define WINNOW_VERSION_MINOR 1
 #define WINNOW_VERSION_PATCH 0
 
-/* More axes than a tensor may have. */
+/* The most axes that a tensor may have. */
 #define WINNOW_MAX_RANK 4
 
 typedef struct winnow_runtime winnow_runtime;
@@ -126,7 +126,8 @@ typedef enum winnow_compiler {
 
 typedef enum winnow_log_level {
   WINNOW_LOG_INFO = 0,   /* one line for each plan that is made */
-  WINNOW_LOG_WARNING = 1 /* no plan, a damaged cache entry, ... */
+  WINNOW_LOG_WARNING = 1 /* one line for each plan that is refused; a damaged
+                          * cache entry, ... */
 } winnow_log_level;
 
 /* Called from any thread with one line (no newline), never two at once for one
@@ -158,7 +159,7 @@ typedef struct winnow_runtime_options {
   /* That of the simulated device; null: libwinnow_hip_sim.so beside this one.
    */
   const char *sim_library;
-  /* hipRTC; null: libhiprtc.so.7, .6. */
+  /* hipRTC; null: libhiprtc.so.7, .6, or ROCm 5's libamdhip64.so.5. */
   const char *hiprtc_library;
   /* The program that compiles; null: winnow-rtc-worker of this installation. */
   const char *worker;
@@ -187,7 +188,8 @@ typedef struct winnow_runtime_options {
    0,                                                                          \
    0}
 
-/* Null options are all 0. Nothing is compiled, opened or written by this. */
+/* Null options are all 0. This makes the cache folder where it is not there;
+ * nothing is compiled, and no device's library is loaded. */
 WINNOW_API winnow_status winnow_runtime_create(
     const winnow_runtime_options *options, winnow_runtime **runtime);
 
@@ -237,7 +239,7 @@ WINNOW_API winnow_status winnow_device_release(winnow_device *device);
 typedef struct winnow_device_info {
   size_t size;
   const char *name;     /* "hip:0" */
-  const char *platform; /* "rocm", "cuda" */
+  const char *platform; /* "rocm", "cuda"; "host" */
   const char *arch;     /* the full target: "gfx950:sramecc+:xnack-", "sm_90" */
   const char *product;  /* what the device calls itself */
   const char *library;  /* the library that drives it */
@@ -367,7 +369,8 @@ WINNOW_API winnow_status winnow_plan_explain(const winnow_plan *plan,
 /* The same of this thread's last winnow_plan_get that got no plan: the error,
  * and every lowering's reasons. In the JSON `lowering` is null, `error` is the
  * text of winnow_last_error() then, `refused` lists each lowering with its
- * reasons. WINNOW_ERROR_NOT_FOUND if no such call failed. */
+ * reasons; none where the call itself was wrong. WINNOW_ERROR_NOT_FOUND if no
+ * such call failed. */
 WINNOW_API winnow_status winnow_plan_explain_failure(winnow_format format,
                                                      char *text, size_t bytes,
                                                      size_t *needed);
@@ -407,9 +410,10 @@ typedef struct winnow_launch_options {
  * of an output's rows, the bounds, the workspace. A call with no requests is an
  * error too. Lengths and tables are the device's and are not looked at.
  *
- * Takes a microsecond and the driver's time, allocates nothing, takes no lock
- * and waits for nothing; on a stream that is being captured the only calls made
- * are kernel launches. A failing call may allocate its text. */
+ * Takes less than a microsecond and the driver's time, allocates nothing, takes
+ * no lock and waits for nothing; a stream that is being captured sees kernel
+ * launches and nothing else. A failing call may allocate its text. On the
+ * device "host" it runs the reference, which does all of that. */
 WINNOW_API winnow_status winnow_launch(const winnow_plan *plan,
                                        const winnow_launch_options *options);
 
@@ -417,8 +421,10 @@ WINNOW_API winnow_status winnow_launch(const winnow_plan *plan,
 
 /* For examples and tests; an engine passes its own pointers and streams. */
 
+/* 256-byte aligned. Of 0 bytes null is given, which is no error. */
 WINNOW_API winnow_status winnow_memory_allocate(winnow_device *device,
                                                 uint64_t bytes, void **memory);
+/* Null is fine, as in the other functions that release something. */
 WINNOW_API winnow_status winnow_memory_free(winnow_device *device,
                                             void *memory);
 

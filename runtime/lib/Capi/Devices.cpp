@@ -20,6 +20,17 @@ winnow_status onDevice(winnow_device *device, Body &&body) noexcept {
   });
 }
 
+/// The same for a call about an event or a graph, which may not be null: not
+/// every device could tell.
+template <typename Body>
+winnow_status about(const char *function, const char *parameter,
+                    const void *object, winnow_device *device,
+                    Body &&body) noexcept {
+  if (!object)
+    return guard([&] { return nullPointer(function, parameter); });
+  return onDevice(device, std::forward<Body>(body));
+}
+
 /// Hands on what a device made.
 template <typename T> Status take(Result<T> made, T *to) {
   if (!made)
@@ -166,9 +177,9 @@ winnow_status winnow_capture_end(winnow_device *device, void *stream,
 
 winnow_status winnow_graph_launch(winnow_device *device, void *graph,
                                   void *stream) {
-  return onDevice(device, [&](runtime::Device &on) {
-    return on.launchGraph(graph, stream);
-  });
+  return about(
+      "winnow_graph_launch", "graph", graph, device,
+      [&](runtime::Device &on) { return on.launchGraph(graph, stream); });
 }
 
 winnow_status winnow_graph_release(winnow_device *device, void *graph) {
@@ -192,12 +203,16 @@ winnow_status winnow_event_release(winnow_device *device, void *event) {
 
 winnow_status winnow_event_record(winnow_device *device, void *event,
                                   void *stream) {
-  return onDevice(
-      device, [&](runtime::Device &on) { return on.record(event, stream); });
+  return about("winnow_event_record", "event", event, device,
+               [&](runtime::Device &on) { return on.record(event, stream); });
 }
 
 winnow_status winnow_event_elapsed(winnow_device *device, void *start,
                                    void *end, float *milliseconds) {
+  if (!start || !end)
+    return guard([&] {
+      return nullPointer("winnow_event_elapsed", start ? "end" : "start");
+    });
   return makes("winnow_event_elapsed", "milliseconds", device, milliseconds,
                [&](runtime::Device &on) { return on.elapsed(start, end); });
 }

@@ -21,6 +21,9 @@ static_assert(WINNOW_F8E4M3FN == int(DType::F8E4M3FN) + 1 &&
               WINNOW_F16 == int(DType::F16) + 1 &&
               WINNOW_F32 == int(DType::F32) + 1 &&
               WINNOW_I32 == int(DType::I32) + 1);
+static_assert(WINNOW_READ == int(runtime::Access::Read) &&
+              WINNOW_WRITE == int(runtime::Access::Write) &&
+              WINNOW_READ_WRITE == int(runtime::Access::ReadWrite));
 
 namespace {
 
@@ -161,6 +164,22 @@ std::string_view view(const char *text) { return text ? text : ""; }
 /// Why this thread's last winnow_plan_get gave no plan, if one did not.
 thread_local std::unique_ptr<runtime::PlanReport> lastFailure;
 
+/// Keeps the reasons of the call that failed; of one that no lowering was asked
+/// for there is the error alone, never an earlier call's reasons.
+winnow_status refused(winnow_status status,
+                      std::unique_ptr<runtime::PlanReport> why) noexcept {
+  try {
+    if (!why) {
+      why = std::make_unique<runtime::PlanReport>();
+      why->error = winnow_last_error();
+    }
+  } catch (...) {
+    why = nullptr;
+  }
+  lastFailure = std::move(why);
+  return status;
+}
+
 winnow_status write(const runtime::PlanReport &report, const char *function,
                     winnow_format format, char *text, size_t bytes,
                     size_t *needed) {
@@ -189,7 +208,8 @@ winnow_status winnow_plan_get(winnow_runtime *runtime, winnow_bundle *bundle,
                               winnow_device *device,
                               const winnow_plan_options *given,
                               const winnow_plan **to) {
-  return guard([&]() -> winnow_status {
+  std::unique_ptr<runtime::PlanReport> why;
+  const winnow_status got = guard([&]() -> winnow_status {
     if (!to)
       return nullPointer("winnow_plan_get", "plan");
     *to = nullptr;
@@ -221,18 +241,16 @@ winnow_status winnow_plan_get(winnow_runtime *runtime, winnow_bundle *bundle,
     request.maxQueryLen = options.max_query_len;
     request.maxRows = options.max_rows;
     ErrorKind kind;
-    std::unique_ptr<runtime::PlanReport> why;
     Result<const Plan *> plan = owner->dispatcher->plan(
         source->bundle, target->device, request, kind, &why);
-    if (!plan) {
-      lastFailure = std::move(why);
+    if (!plan)
       return fail(kind, plan.message());
-    }
     if ((*plan)->handle == 0)
       return fail(WINNOW_ERROR_MEMORY, "too many handles are alive");
     *to = opaque<const winnow_plan>((*plan)->handle);
     return WINNOW_OK;
   });
+  return got == WINNOW_OK ? got : refused(got, std::move(why));
 }
 
 winnow_status winnow_plan_get_info(const winnow_plan *plan,

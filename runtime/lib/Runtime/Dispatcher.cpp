@@ -65,6 +65,17 @@ Error all(const std::string &what, const std::vector<Refused> &refused) {
   return Error{text};
 }
 
+/// For a log: lines after each other, their indentation left out.
+std::string oneLine(const std::string &text) {
+  std::string line;
+  for (char c : text)
+    if (c == '\n')
+      line += ';';
+    else if (c != ' ' || !line.ends_with("; "))
+      line += c;
+  return line;
+}
+
 } // namespace
 
 std::shared_ptr<const LoadedBundle> LoadedBundle::make(Bundle bundle) {
@@ -396,13 +407,9 @@ Dispatcher::Impl::resolve(const std::shared_ptr<const LoadedBundle> &bundle,
     refused.push_back({entry->lowering, {plan.message()}});
   }
   kind = failure;
-  Error error = all("no plan for '" + (*variants)[0]->name + "' on " +
-                        info.name + " (" + info.arch + ")",
-                    refused);
-  std::string line = error.message;
-  std::replace(line.begin(), line.end(), '\n', ';');
-  log(LogLevel::Warning, line);
-  return error;
+  return all("no plan for '" + (*variants)[0]->name + "' on " + info.name +
+                 " (" + info.arch + ")",
+             refused);
 }
 
 void Dispatcher::Impl::compile(const Job &job) {
@@ -418,12 +425,10 @@ void Dispatcher::Impl::compile(const Job &job) {
       publish(std::move(*plan), *job.slot);
       return;
     }
-    std::string line = plan.message();
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    log(LogLevel::Warning, "plan '" + entry->name + "' on " +
-                               job.device->device->info().name +
-                               ": compiling lowering " + entry->lowering +
-                               " in the background failed: " + line);
+    log(LogLevel::Warning,
+        "plan '" + entry->name + "' on " + job.device->device->info().name +
+            ": compiling lowering " + entry->lowering +
+            " in the background failed: " + oneLine(plan.message()));
     refused.push_back({entry->lowering, {plan.message()}});
   }
 }
@@ -486,7 +491,12 @@ Dispatcher::plan(const std::shared_ptr<const LoadedBundle> &bundle,
   };
   std::vector<Refused> refused;
   Result<const Plan *> plan = resolve(refused);
-  if (plan || !why)
+  if (plan)
+    return plan;
+  const std::string line = oneLine(plan.message());
+  impl->log(LogLevel::Warning,
+            line.starts_with("no plan") ? line : "no plan: " + line);
+  if (!why)
     return plan;
   auto report = std::make_unique<PlanReport>();
   report->entry = request.entry;

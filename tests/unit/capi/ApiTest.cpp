@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <thread>
+
 using namespace winnow;
 using namespace winnow::test;
 using testing::AllOf;
@@ -321,6 +323,25 @@ TEST_F(ApiTest, RefusesNullPointers) {
   // SetUp's handles were overwritten by null on the way.
   ASSERT_EQ(winnow_bundle_open_file(WINNOW_DECODE_BUNDLE, &bundle), WINNOW_OK);
   ASSERT_EQ(winnow_device_open(runtime, "sim:gfx950", &device), WINNOW_OK);
+
+  // Events and graphs are pointers, which the host's device would follow.
+  winnow_device *host = nullptr;
+  ASSERT_EQ(winnow_device_open(runtime, "host", &host), WINNOW_OK);
+  for (winnow_device *each : {device, host}) {
+    void *event = nullptr;
+    float time = 7;
+    ASSERT_EQ(winnow_event_create(each, &event), WINNOW_OK);
+    EXPECT_EQ(winnow_event_record(each, nullptr, nullptr), argument);
+    EXPECT_STREQ(winnow_last_error(), "winnow_event_record: 'event' is null");
+    EXPECT_EQ(winnow_event_elapsed(each, event, nullptr, &time), argument);
+    EXPECT_STREQ(winnow_last_error(), "winnow_event_elapsed: 'end' is null");
+    EXPECT_EQ(winnow_event_elapsed(each, nullptr, event, &time), argument);
+    EXPECT_EQ(winnow_graph_launch(each, nullptr, nullptr), argument);
+    EXPECT_STREQ(winnow_last_error(), "winnow_graph_launch: 'graph' is null");
+    EXPECT_EQ(winnow_event_release(each, event), WINNOW_OK);
+    EXPECT_EQ(winnow_memory_free(each, nullptr), WINNOW_OK);
+  }
+  EXPECT_EQ(winnow_device_release(host), WINNOW_OK);
 }
 
 TEST_F(ApiTest, TakesStructuresOfOtherVersions) {
@@ -356,9 +377,11 @@ TEST_F(ApiTest, TakesStructuresOfOtherVersions) {
 }
 
 TEST_F(ApiTest, RefusesOptionsOutOfRange) {
-  // No plan was refused yet.
-  EXPECT_EQ(winnow_plan_explain_failure(WINNOW_TEXT, nullptr, 0, nullptr),
-            WINNOW_ERROR_NOT_FOUND);
+  // A thread that was refused no plan has none to explain.
+  std::thread([] {
+    EXPECT_EQ(winnow_plan_explain_failure(WINNOW_TEXT, nullptr, 0, nullptr),
+              WINNOW_ERROR_NOT_FOUND);
+  }).join();
   winnow_runtime *other = nullptr;
   winnow_runtime_options bad = options;
   bad.compile_mode = static_cast<winnow_compile_mode>(7);
@@ -411,6 +434,23 @@ TEST_F(ApiTest, RefusesOptionsOutOfRange) {
   EXPECT_EQ(why["refused"][0]["lowering"], "mfma");
   EXPECT_EQ(why["refused"][0]["reasons"][0],
             "max_requests of 1000 asked, it was built for at most 256");
+  // A call that is wrong in itself does not show an earlier one's reasons.
+  EXPECT_EQ(winnow_plan_get(runtime, bundle, nullptr, &wanted, &found),
+            WINNOW_ERROR_HANDLE);
+  char wrong[400];
+  ASSERT_EQ(
+      winnow_plan_explain_failure(WINNOW_JSON, wrong, sizeof wrong, &needed),
+      WINNOW_OK);
+  const auto alone = nlohmann::json::parse(wrong);
+  EXPECT_EQ(alone["error"], "the device is null");
+  EXPECT_TRUE(alone["refused"].empty());
+  // Each refusal of a lowering, an entry or a bound was one line of the log.
+  EXPECT_THAT(
+      lines.all,
+      testing::ElementsAre(
+          "no plan: max_rows of -1, wanted at least 0",
+          "no plan: the bundle has no entry 'm3_encode'; it has: m3_decode",
+          HasSubstr("; not mfma: max_requests of 1000 asked")));
   EXPECT_STREQ(winnow_status_name(WINNOW_ERROR_CONTRACT),
                "WINNOW_ERROR_CONTRACT");
   EXPECT_STREQ(winnow_status_name(static_cast<winnow_status>(99)),

@@ -72,8 +72,9 @@ public:
 struct WorkerOptions {
   /// The program winnow-rtc-worker; empty: see `findWorker`.
   std::string worker;
-  /// The hipRTC library; empty: libhiprtc.so.7, then .6, as the system finds
-  /// them. Used by the hipRTC back end alone.
+  /// The hipRTC library; empty: libhiprtc.so.7, then .6, then ROCm 5's inside
+  /// libamdhip64.so.5, as the system finds them. Used by the hipRTC back end
+  /// alone.
   std::string hiprtc;
   /// The NVRTC library; empty: libnvrtc.so.13, then .12, in $CUDA_PATH/lib64
   /// and $CUDA_HOME/lib64, as the system finds them, in /usr/local/cuda/lib64.
