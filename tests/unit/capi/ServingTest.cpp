@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a server does with the C interface beside launching: it goes on with
+// what is at hand while the better kernel is compiled, times its work, and
+// copies on the device.
+#include "ApiFixture.h"
+
+#include "winnow/Runtime/Bundle.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+using namespace winnow;
+using namespace winnow::test;
+using testing::HasSubstr;
+
+namespace {
+
+/// The decode bundle without the code of its best lowering.
+std::vector<std::byte> withoutBestCode() {
+  Result<runtime::Bundle> bundle =
+      runtime::readBundleFile(WINNOW_DECODE_BUNDLE);
+  EXPECT_TRUE(bundle) << bundle.message();
+  std::erase_if(bundle->codeObjects, [&](const runtime::CodeObject &object) {
+    return bundle->sources[object.source].lowering == "mfma";
+  });
+  EXPECT_FALSE(bundle->codeObjects.empty());
+  Result<std::vector<std::byte>> bytes = runtime::writeBundle(*bundle);
+  EXPECT_TRUE(bytes) << bytes.message();
+  return *bytes;
+}
+
+TEST_F(ApiTest, ServesWhatIsAtHandUntilTheBetterLoweringIsCompiled) {
+  const std::vector<std::byte> bytes = withoutBestCode();
+  winnow_bundle *half = nullptr;
+  ASSERT_EQ(winnow_bundle_open_memory(bytes.data(), bytes.size(), &half),
+            WINNOW_OK)
+      << winnow_last_error();
+  winnow_runtime_options behind = options;
+  behind.compile_mode = WINNOW_COMPILE_BACKGROUND;
+  winnow_runtime *server = nullptr;
+  ASSERT_EQ(winnow_runtime_create(&behind, &server), WINNOW_OK);
+  const winnow_plan *first = nullptr, *second = nullptr;
+  winnow_plan_info info = WINNOW_PLAN_INFO_INIT;
+  ASSERT_EQ(winnow_plan_get(server, half, device, nullptr, &first), WINNOW_OK)
+      << winnow_last_error();
+  ASSERT_EQ(winnow_plan_get_info(first, &info), WINNOW_OK);
+  EXPECT_STREQ(info.lowering, "generic");
+  EXPECT_STREQ(info.from, "bundle");
+  EXPECT_EQ(info.compiling_count, 1u);
+
+  ASSERT_EQ(winnow_runtime_wait(server), WINNOW_OK);
+  ASSERT_EQ(winnow_plan_get(server, half, device, nullptr, &second), WINNOW_OK);
+  ASSERT_NE(second, first) << lines.text();
+  ASSERT_EQ(winnow_plan_get_info(second, &info), WINNOW_OK);
+  EXPECT_STREQ(info.lowering, "mfma");
+  EXPECT_STREQ(info.from, "compiler");
+  EXPECT_EQ(info.compiling_count, 0u);
+  // Who still holds the first may launch it.
+  for (const winnow_plan *each : {first, second}) {
+    DecodeCall call(device, stream, 2);
+    ASSERT_EQ(call.launch(each), WINNOW_OK) << winnow_last_error();
+    call.expectRight();
+  }
+  EXPECT_EQ(winnow_runtime_release(server), WINNOW_OK);
+  EXPECT_EQ(winnow_runtime_wait(server), WINNOW_ERROR_HANDLE);
+  EXPECT_EQ(winnow_bundle_release(half), WINNOW_OK);
+}
+
+TEST_F(ApiTest, TimesLaunchesByEvents) {
+  void *start = nullptr, *end = nullptr;
+  ASSERT_EQ(winnow_event_create(device, &start), WINNOW_OK);
+  ASSERT_EQ(winnow_event_create(device, &end), WINNOW_OK);
+  DecodeCall call(device, stream, 2);
+  float milliseconds = -1;
+  ASSERT_EQ(winnow_event_record(device, start, stream), WINNOW_OK);
+  ASSERT_EQ(call.launch(plan()), WINNOW_OK) << winnow_last_error();
+  ASSERT_EQ(winnow_event_record(device, end, stream), WINNOW_OK);
+  ASSERT_EQ(winnow_event_elapsed(device, start, end, &milliseconds), WINNOW_OK)
+      << winnow_last_error();
+  EXPECT_GT(milliseconds, 0);
+  call.expectRight();
+  // One that was never recorded has no time.
+  void *never = nullptr;
+  ASSERT_EQ(winnow_event_create(device, &never), WINNOW_OK);
+  EXPECT_EQ(winnow_event_elapsed(device, start, never, &milliseconds),
+            WINNOW_ERROR_DEVICE);
+  EXPECT_THAT(winnow_last_error(), HasSubstr("hipEventElapsedTime"));
+  EXPECT_EQ(milliseconds, 0);
+  for (void *each : {start, end, never})
+    EXPECT_EQ(winnow_event_release(device, each), WINNOW_OK);
+}
+
+TEST_F(ApiTest, CopiesOnTheDevice) {
+  const std::vector<int32_t> from = {1, -2, 3, -4};
+  std::vector<int32_t> to(from.size());
+  const size_t bytes = from.size() * sizeof from[0];
+  void *one = nullptr, *other = nullptr;
+  ASSERT_EQ(winnow_memory_allocate(device, bytes, &one), WINNOW_OK);
+  ASSERT_EQ(winnow_memory_allocate(device, bytes, &other), WINNOW_OK);
+  ASSERT_EQ(winnow_memory_copy(device, one, from.data(), bytes,
+                               WINNOW_TO_DEVICE, stream),
+            WINNOW_OK);
+  ASSERT_EQ(
+      winnow_memory_copy(device, other, one, bytes, WINNOW_ON_DEVICE, stream),
+      WINNOW_OK);
+  ASSERT_EQ(winnow_memory_copy(device, to.data(), other, bytes,
+                               WINNOW_FROM_DEVICE, stream),
+            WINNOW_OK);
+  EXPECT_EQ(to, from);
+  EXPECT_EQ(winnow_memory_copy(device, to.data(), other, bytes,
+                               static_cast<winnow_copy>(3), stream),
+            WINNOW_ERROR_ARGUMENT);
+  EXPECT_STREQ(winnow_last_error(), "copy direction 3, wanted 0 to 2");
+  EXPECT_EQ(winnow_memory_free(device, one), WINNOW_OK);
+  EXPECT_EQ(winnow_memory_free(device, other), WINNOW_OK);
+}
+
+} // namespace
