@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a server does with the C interface beside launching: it goes on with
-// what is at hand while the better kernel is compiled, times its work, and
-// copies on the device.
+// What a server does with the C interface beside launching: it says where code
+// may come from, goes on with what is at hand while the better kernel is
+// compiled, times its work, and copies on the device.
 #include "ApiFixture.h"
 
 #include "winnow/Runtime/Bundle.h"
@@ -12,6 +12,7 @@
 
 using namespace winnow;
 using namespace winnow::test;
+using testing::AllOf;
 using testing::HasSubstr;
 
 namespace {
@@ -65,6 +66,83 @@ TEST_F(ApiTest, ServesWhatIsAtHandUntilTheBetterLoweringIsCompiled) {
   EXPECT_EQ(winnow_runtime_release(server), WINNOW_OK);
   EXPECT_EQ(winnow_runtime_wait(server), WINNOW_ERROR_HANDLE);
   EXPECT_EQ(winnow_bundle_release(half), WINNOW_OK);
+}
+
+/// A runtime of its own with other options, asked for the lowering that has no
+/// code in the bundle.
+class OwnOptionsTest : public ApiTest {
+protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    const std::vector<std::byte> bytes = withoutBestCode();
+    ASSERT_EQ(winnow_bundle_open_memory(bytes.data(), bytes.size(), &half),
+              WINNOW_OK);
+    own = options;
+  }
+  void TearDown() override {
+    EXPECT_EQ(winnow_bundle_release(half), WINNOW_OK);
+    ApiTest::TearDown();
+  }
+
+  /// Where the code came from; "" after an error.
+  std::string obtain(winnow_status expected = WINNOW_OK) {
+    winnow_runtime *made = nullptr;
+    EXPECT_EQ(winnow_runtime_create(&own, &made), WINNOW_OK)
+        << winnow_last_error();
+    winnow_plan_options wanted = WINNOW_PLAN_OPTIONS_INIT;
+    wanted.prefer = "mfma";
+    wanted.flags = WINNOW_PLAN_PREFERRED_ONLY;
+    const winnow_plan *found = nullptr;
+    EXPECT_EQ(winnow_plan_get(made, half, device, &wanted, &found), expected)
+        << winnow_last_error();
+    winnow_plan_info info = WINNOW_PLAN_INFO_INIT;
+    if (found)
+      EXPECT_EQ(winnow_plan_get_info(found, &info), WINNOW_OK);
+    const std::string from = found ? info.from : "";
+    EXPECT_EQ(winnow_runtime_release(made), WINNOW_OK);
+    return from;
+  }
+
+  winnow_bundle *half = nullptr;
+  winnow_runtime_options own = WINNOW_RUNTIME_OPTIONS_INIT;
+};
+
+TEST_F(OwnOptionsTest, AShippedFolderServesWhoMayNotCompile) {
+  EXPECT_EQ(obtain(), "compiler");
+  const std::string other = folder->path() + "/other";
+  own.cache_folder = other.c_str();
+  own.compile_mode = WINNOW_COMPILE_NEVER;
+  EXPECT_EQ(obtain(WINNOW_ERROR_MISSING_KERNEL), "");
+  EXPECT_THAT(winnow_last_error(),
+              AllOf(HasSubstr("not mfma: no code for "), HasSubstr(": key "),
+                    HasSubstr("not in '" + other + "'"),
+                    HasSubstr("nothing may be compiled")));
+  // What the first runtime's cache has is shipped: no compiler is needed.
+  own.shipped_folder = cache.c_str();
+  own.worker = "/no/such/worker";
+  EXPECT_EQ(obtain(), "shipped folder");
+}
+
+TEST_F(OwnOptionsTest, ACompileIsStoppedWhenItsTimeIsOver) {
+  own.compile_timeout_ms = 1;
+  EXPECT_EQ(obtain(WINNOW_ERROR_COMPILE), "");
+  EXPECT_THAT(winnow_last_error(), HasSubstr("was stopped after 1 ms"));
+}
+
+TEST_F(OwnOptionsTest, WhatTheCacheHasNoRoomForIsCompiledAndNotKept) {
+  own.max_cache_bytes = 1;
+  EXPECT_EQ(obtain(), "compiler");
+  EXPECT_THAT(lines.text(), HasSubstr("is not kept: the cache may have 1"));
+  EXPECT_EQ(obtain(), "compiler");
+}
+
+TEST_F(OwnOptionsTest, HiprtcIsTheLibraryThatIsNamed) {
+  own.compiler = WINNOW_COMPILER_HIPRTC;
+  own.hiprtc_library = "/no/such/libhiprtc.so";
+  EXPECT_EQ(obtain(WINNOW_ERROR_COMPILE), "");
+  EXPECT_THAT(winnow_last_error(),
+              AllOf(HasSubstr("no hipRTC library can be loaded"),
+                    HasSubstr("/no/such/libhiprtc.so")));
 }
 
 TEST_F(ApiTest, TimesLaunchesByEvents) {
