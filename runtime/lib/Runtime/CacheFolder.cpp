@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CacheFolder.h"
+#include "Posix.h"
 #include "winnow/Runtime/Files.h"
 
 #include <algorithm>
@@ -27,10 +28,6 @@ constexpr char kTemporary[] = ".tmp-", kLock[] = ".lock-";
 /// Damaged files that are kept to be looked at.
 constexpr size_t kMostSetAside = 32;
 
-std::string reason(int code) {
-  return std::error_code(code, std::generic_category()).message();
-}
-
 std::string randomName() {
   uint8_t random[12] = {};
   size_t have = 0;
@@ -52,35 +49,6 @@ bool stillThere(int fd, const std::string &path) {
   struct stat held, there;
   return ::fstat(fd, &held) == 0 && ::lstat(path.c_str(), &there) == 0 &&
          same(held, there);
-}
-
-class Descriptor {
-public:
-  explicit Descriptor(int fd) : fd(fd) {}
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  int get() const { return fd; }
-
-private:
-  int fd;
-};
-
-int writeAll(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      return errno;
-    if (count == 0)
-      return ENOSPC;
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return 0;
 }
 
 /// Removes a file that a killed process left: nobody holds its lock.

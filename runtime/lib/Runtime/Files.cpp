@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole-file reading and atomic writing over POSIX calls.
 #include "winnow/Runtime/Files.h"
+#include "Posix.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,35 +21,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string reason(int code) {
-  return std::error_code(code, std::generic_category()).message();
-}
-
 Error problem(const char *what, const std::string &path, int code) {
   return Error{std::string("cannot ") + what + " '" + path +
                "': " + reason(code)};
 }
-
-/// Closes on the way out; `close` answers for writers, who have to know.
-class Descriptor {
-public:
-  explicit Descriptor(int fd) : fd(fd) {}
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  int get() const { return fd; }
-  int close() {
-    int result = ::close(fd);
-    fd = -1;
-    return result;
-  }
-
-private:
-  int fd;
-};
 
 int openRetrying(const char *path, int flags, mode_t mode = 0) {
   int fd;
@@ -56,22 +32,6 @@ int openRetrying(const char *path, int flags, mode_t mode = 0) {
     fd = ::open(path, flags | O_CLOEXEC, mode);
   while (fd < 0 && errno == EINTR);
   return fd;
-}
-
-/// 0, or the error number.
-int writeAll(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    // Linux writes at most 2 GiB a call anyway.
-    ssize_t count = ::write(fd, bytes.data(),
-                            std::min<size_t>(bytes.size(), size_t(1) << 30));
-    if (count < 0) {
-      if (errno == EINTR)
-        continue;
-      return errno;
-    }
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return 0;
 }
 
 /// A name that no other writer uses: O_EXCL makes sure of it, the process id

@@ -2,6 +2,7 @@
 // Child processes by posix_spawn: safe in a process with threads, where fork
 // and code of one's own before exec is not.
 #include "Process.h"
+#include "Posix.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,10 +21,6 @@ using namespace winnow::runtime;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-
-std::string reason(int code) {
-  return std::error_code(code, std::generic_category()).message();
-}
 
 /// The two posix_spawn objects, destroyed with the scope.
 struct SpawnSetup {
@@ -79,13 +76,6 @@ std::vector<char *> pointers(const std::vector<std::string> &strings) {
     list.push_back(const_cast<char *>(string.c_str()));
   list.push_back(nullptr);
   return list;
-}
-
-int millisecondsUntil(Clock::time_point deadline) {
-  auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-      deadline - Clock::now());
-  return static_cast<int>(
-      std::clamp<int64_t>(left.count(), 0, int64_t(1) << 30));
 }
 
 /// Reads until every writer is gone. False when the time is over first.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Worker.h"
+#include "Posix.h"
 #include "Process.h"
 
 #include <algorithm>
@@ -24,10 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-std::string reason(int code) {
-  return std::error_code(code, std::generic_category()).message();
-}
-
 /// A name that nobody else has; the worker makes the folder, so that it is the
 /// worker's own, and refuses one that exists.
 std::string folderName() {
@@ -45,13 +42,6 @@ std::string folderName() {
     name += "0123456789abcdef"[byte & 15];
   }
   return name;
-}
-
-int millisecondsUntil(Clock::time_point deadline) {
-  return static_cast<int>(std::clamp<int64_t>(
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now())
-          .count(),
-      0, int64_t(1) << 30));
 }
 
 } // namespace
