@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws the figures of winnow-count-bench and winnow-gpu-bench as one SVG.
 
-    chart.py counts.json gpu.json -o docs/performance.svg
+    chart.py counts.json gpu.json [--theirs triton.json] -o docs/performance.svg
 
 A bar is ours over what it is compared with, so 1 is as good and shorter is
 better; a tick marks the goal. Figures that a file does not have are left out.
@@ -11,6 +11,7 @@ import argparse
 import html
 
 from files import guarded, read_figures, write_whole
+from theirs import MARK, put_beside, read_theirs
 
 DECODE = "decode fp8 H1 W4, score"
 PREFILL = "prefill fp8 H1 Q4, score"
@@ -38,7 +39,7 @@ TIMES = (
     [(f"score + top-k + table, bf16, 32k × {n}", ALL.format("bf16"), f"32768 tokens x {n}") for n in (1, 4, 32)]
     + [(f"scoring, {t}, 32k × {n}", SCORE.format(t), f"32768 tokens x {n}") for t in ("bf16", "e4m3") for n in (1, 32)]
     + [(f"scoring, {t}, 128k × {n}", SCORE.format(t), f"131072 tokens x {n}") for t in ("bf16", "e4m3") for n in (1, 128)]
-    + [(f"prefill scoring, {t}, 16384 new", NEW.format(t), "16384 new tokens, 32768 in all") for t in ("bf16", "e4m3")]
+    + [(f"prefill scoring, {t}, 16384 new", NEW.format(t), "16384 new tokens, 49152 in all") for t in ("bf16", "e4m3")]
     + [("eager decode call, host", "the host: one decode call", "eager, us")]
 )
 
@@ -127,7 +128,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", help="JSON of the two programs")
     parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--theirs", help="JSON of triton_indexer.py, beside that of winnow-gpu-bench")
     options = parser.parse_args()
+    theirs, used = read_theirs(options.theirs), False
     figures, device = [], "a GPU"
     for path in options.files:
         content = read_figures(path, "about", "figures")
@@ -136,10 +139,21 @@ def main():
             raise SystemExit(f"error: {path}: no figure that the chart shows")
         figures += content["figures"]
         if guarded(path, lambda c: c["about"]["bench"], content) == "gpu":
+            if theirs:
+                guarded(path, lambda c: put_beside(theirs, options.theirs, c), content)
+                used = True
             device = guarded(path, lambda c: c["about"]["device"].removeprefix("NVIDIA "), content)
+    if theirs and not used:
+        raise SystemExit("error: --theirs goes with the JSON of winnow-gpu-bench, and none is given")
+    times = rows_of(figures, TIMES)
+    of_theirs = "time, of vLLM's Triton indexer"
+    if theirs:
+        times = [(label if figure.get("beside") else f"{label} {MARK}", figure) for label, figure in times]
+        elsewhere = any(MARK in label for label, figure in times)
+        of_theirs += " timed beside it" + f"; {MARK}: in another run" * elsewhere
     panels = [
         ("gfx950 (MI355X), by its machine code", "instructions, of AITER's hand-written kernels", "", rows_of(figures, COUNTS)),
-        (f"{device}, by the clock", "time, of vLLM's Triton indexer", " µs", rows_of(figures, TIMES)),
+        (f"{device}, by the clock", of_theirs, " µs", times),
     ]
     panels = [panel for panel in panels if panel[3]]
     drawing = Drawing()

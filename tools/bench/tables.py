@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the figures of the benches into a page, as tables.
 
-    tables.py counts.json gpu.json --into docs/performance.md
+    tables.py counts.json gpu.json [--theirs triton.json] --into docs/performance.md
 
 A page holds a line `<!-- tables: BENCH -->` for each bench and a line
 `<!-- end -->` below it; what stands between them is replaced.
@@ -11,6 +11,7 @@ import argparse
 import re
 
 from files import guarded, read_figures, write_whole
+from theirs import MARK, provenance, put_beside, read_theirs
 
 
 def number(value):
@@ -25,7 +26,13 @@ def number(value):
     return text
 
 
-def tables(content):
+def anchor_of(figure, theirs):
+    """What ours is compared with, marked where it is of another run."""
+    elsewhere = theirs is not None and "anchor" in figure and not figure.get("beside")
+    return number(figure.get("anchor")) + (" " + MARK if elsewhere else "")
+
+
+def tables(content, theirs=None):
     about = content["about"]
     lines = []
     if about["bench"] == "gpu":
@@ -36,6 +43,8 @@ def tables(content):
             "",
             "Clocks (name, driver, SM, memory, most of SM, temperature, power, reasons to throttle): "
             f"before `{about['clocks_before']}`, after `{about['clocks_after']}`.",
+            "",
+            provenance(theirs, content["figures"]),
             "",
         ]
     groups = {}
@@ -49,7 +58,7 @@ def tables(content):
         lines += [f"**{group}**", "", "| " + " | ".join(head) + " |"]
         lines += ["|" + " --- |" * len(head)]
         for figure in figures:
-            row = [figure["name"]] + ([number(figure.get("anchor"))] if anchors else [])
+            row = [figure["name"]] + ([anchor_of(figure, theirs)] if anchors else [])
             row.append(number(figure["ours"]))
             if spread:
                 row.append(f"{number(figure['p10'])} to {number(figure['p90'])}" if "p10" in figure else "")
@@ -69,7 +78,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", help="JSON of the benches")
     parser.add_argument("--into", required=True, help="the page")
+    parser.add_argument("--theirs", help="JSON of triton_indexer.py, beside that of winnow-gpu-bench")
     options = parser.parse_args()
+    theirs, used = read_theirs(options.theirs), False
     try:
         with open(options.into, encoding="utf-8") as file:
             page = file.read()
@@ -78,11 +89,17 @@ def main():
     for path in options.files:
         content = read_figures(path, "about", "figures")
         bench = guarded(path, lambda c: c["about"]["bench"], content)
-        text = guarded(path, tables, content)
+        beside = theirs if bench == "gpu" else None
+        if beside:
+            guarded(path, lambda c: put_beside(beside, options.theirs, c), content)
+            used = True
+        text = guarded(path, lambda c: tables(c, beside), content)
         mark = re.compile(rf"(<!-- tables: {re.escape(str(bench))} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not mark.search(page):
             raise SystemExit(f"{options.into} has no line '<!-- tables: {bench} -->' with an end")
         page = mark.sub(lambda found: found[1] + "\n" + text + "\n" + found[2], page, count=1)
+    if theirs and not used:
+        raise SystemExit("error: --theirs goes with the JSON of winnow-gpu-bench, and none is given")
     write_whole(options.into, page)
 
 
