@@ -66,15 +66,12 @@ def Winnow_Dialect : Dialect {
     | `winnow.bounds` | `{max_seq_len, max_requests}`, integers from 1 to 2147483647; optionally `max_pages`, the blocks of the attention's cache; with ragged rows also `max_query_len`, the new tokens of one request, and `max_rows`, those of a batch | what a plan is made for; needed. With `max_pages`, page numbers that would not fit 32 bits are refused |
     | `winnow.contract` | string | the contract it has to keep, by name |
     | `winnow.attention` | `{kv_heads, page_size}`, integers from 1 to 65536; optionally `block_pages` | what the attention kernel reads: its key-value heads, the tokens of a page as it numbers them, and the pages that one block spans in its cache, all sides counted. `block_pages` has to be what `remap_pages` numbers: its `pages_per_block` times what its table is scaled by |
-
     | `winnow.schedule` | `{waves = 8, select = {slots = 4}, ...}` | sizes of kernels to fix, for all kernels that have such a one or, in `score` and `select` (a merge, too), for one; what is left out is chosen from the bounds |
 
-    The parameters of a schedule are integers: `waves` (1 to 16), of scoring
-    `chunks` (1 to 1024), `chunk_blocks` (1 to 64), `query_tiles` (1 to 4) and
-    `query_group` (1 to 8), of selection `slots` (1 to 32), and of the
-    entry `launches` (1 or 2). Which
-    of them a kernel has, and which values go together, depends on its lowering
-    and is checked when it is scheduled.
+    The parameters of a schedule are integers; the page on schedules
+    (docs/tuning.md) lists them with their ranges, as an error lists those that
+    there are. Which of them a kernel has, and which values go together, depends
+    on its lowering and is checked when it is scheduled.
 
     Such a function is named by a C identifier, after which its kernels are
     named; it takes memrefs only and has no results. Its body is one block

@@ -36,8 +36,8 @@ def Winnow_WalkRowsOp : Winnow_StageOp<"walk_rows",
   let description = [{
     The body runs once for each (row, index head) of the task's request, in the
     order of its queries. It holds the stages of a select kernel behind its
-    `select_row`: `!winnow.row_task` of those of MFMA, `!winnow.generic_row` of
-    the generic ones.
+    `select_row`: `!winnow.row_task` of those of a matrix lowering,
+    `!winnow.generic_row` of the generic ones.
 
     ```mlir
     winnow.stage.walk_rows %row of %task via %lens : !winnow.row_task, !winnow.score_task, memref<?xi32> {

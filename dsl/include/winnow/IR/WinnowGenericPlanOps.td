@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stages of the generic lowering's kernels: coarser than those of MFMA, since
-// what they hand on lies in the workgroup's local memory rather than in lanes'
-// registers.
+// Stages of the generic lowering's kernels: coarser than those of the matrix
+// lowerings, since what they hand on lies in the workgroup's local memory rather
+// than in lanes' registers.
 #ifndef WINNOW_IR_WINNOWGENERICPLANOPS_TD
 #define WINNOW_IR_WINNOWGENERICPLANOPS_TD
 

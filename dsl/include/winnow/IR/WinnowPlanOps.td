@@ -41,12 +41,13 @@ def Winnow_KernelOp : Winnow_PlanOp<"kernel",
     struct that carries them in the generated source. `grid` gives the number of
     workgroups along x, y and z for `s0` requests and, where a second symbol is
     given, `s1` rows: it depends on nothing else, so a captured graph replays for
-    any lengths within the bounds. A workgroup has 64 work-items for each of its
-    `waves`: one wave of 64 lanes, or two of 32 on a target that has such.
+    any lengths within the bounds. A workgroup has `waves` waves: of 64 lanes, in
+    the lowering `mma` of 32. The generic lowering counts 64 work-items as one,
+    which on a target with waves of 32 are two.
 
     Refused: a name that is no C identifier, a grid without exactly three results
-    and one or two symbols, `waves` outside [1, 16], a shape entry that is not an integer or a boolean, an
-    operation that is not a stage.
+    and one or two symbols, `waves` outside [1, 16], a shape entry that is not an
+    integer or a boolean, an operation that is not a stage.
 
     ```mlir
     winnow.kernel @score(%q: memref<?x1x128xf8E4M3FN>, %lens: memref<?xi32>)
@@ -96,8 +97,8 @@ def Winnow_WorkspaceOp : Winnow_PlanOp<"workspace",
   let summary = "device memory that lives for one run of an entry";
   let description = [{
     `extents` gives the extent of every axis for the `sizes`: `s0` requests and,
-    where it has a second symbol, `s1` rows. The caller of the
-    plan provides the memory; its contents are undefined before the first launch.
+    where it has a second symbol, `s1` rows. The caller of the plan provides the
+    memory; its contents are undefined before the first launch.
 
     Refused: a number of extents that differs from the rank, a static extent that
     differs from the map's, a number of sizes that differs from its symbols.
@@ -120,9 +121,8 @@ def Winnow_LaunchOp : Winnow_PlanOp<"launch",
     `sizes` are what the kernel's grid is computed from: the requests and, if it
     has a second symbol, the rows.
 
-    Refused: a symbol that is not a kernel, sizes that are not one for each symbol of
-    its grid, operands whose types differ from the
-    kernel's arguments.
+    Refused: a symbol that is not a kernel, sizes that are not one for each
+    symbol of its grid, operands whose types differ from the kernel's arguments.
 
     ```mlir
     winnow.launch @score[%requests](%q, %lens) : memref<?x1x128xf8E4M3FN>, memref<?xi32>
@@ -170,10 +170,11 @@ def Winnow_ScoreTaskOp : Winnow_StageValueOp<"score_task", "task"> {
 }
 
 def Winnow_LoadQueryOp : Winnow_StageValueOp<"load_query", "fragment"> {
-  let summary = "loads the index queries of a request as MFMA rows";
+  let summary = "loads the index queries of a request for the matrix unit";
   let description = [{
     Query `t * heads + h` is that of row `t` and index head `h`: at most 16 in
-    all, since the MFMA has 16 rows.
+    all, which is what the matrix units take. Whether they are its rows or its
+    columns is for the architecture's header to say.
 
     ```mlir
     %query = winnow.stage.load_query %q for %task : memref<?x1x128xf8E4M3FN>
@@ -265,9 +266,10 @@ def Winnow_StageYieldOp : Winnow_StageOp<"yield",
 }
 
 def Winnow_LoadKeyTilesOp : Winnow_StageValueOp<"load_key_tiles", "tiles"> {
-  let summary = "loads the keys of a slice as MFMA columns";
+  let summary = "loads the keys of a slice, in tiles of 16 tokens";
   let description = [{
-    All loads of the slice are in flight at once: 16 bytes a lane each.
+    All loads of the slice are in flight at once: 16 bytes a lane each. Where a
+    target copies keys to local memory ahead of the walk, they come from there.
 
     ```mlir
     %keys = winnow.stage.load_key_tiles %cache at %slice : memref<?x128x128xf8E4M3FN>

@@ -30,7 +30,7 @@ def Winnow_RaggedTaskOp : Winnow_StageValueOp<"ragged_task", "task"> {
 }
 
 def Winnow_LoadQueryTilesOp : Winnow_StageValueOp<"load_query_tiles", "fragment"> {
-  let summary = "loads a wave's queries as columns of MFMAs";
+  let summary = "loads a wave's queries for the matrix unit";
   let description = [{
     Sixteen queries a tile, several tiles a wave, held for the whole walk. A
     query is a pair of a row and an index head.
