@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
+
 using namespace winnow;
 using namespace winnow::test;
 using testing::AllOf;
@@ -143,6 +145,31 @@ TEST_F(OwnOptionsTest, HiprtcIsTheLibraryThatIsNamed) {
   EXPECT_THAT(winnow_last_error(),
               AllOf(HasSubstr("no hipRTC library can be loaded"),
                     HasSubstr("/no/such/libhiprtc.so")));
+}
+
+TEST_F(OwnOptionsTest, WithoutClangItIsHiprtc) {
+  // A worker that has no clang, and a hipRTC whose code no device takes: that
+  // the device is asked at all says who compiled.
+  const std::string worker = folder->path() + "/worker";
+  ASSERT_TRUE(runtime::writeFileAtomically(
+      worker, "#!/bin/sh\ncase \"$*\" in *--backend=clang*) exit 9;; esac\n"
+              "exec '" WINNOW_WORKER "' \"$@\"\n"));
+  ASSERT_EQ(::chmod(worker.c_str(), 0755), 0);
+  own.worker = worker.c_str();
+  own.hiprtc_library = WINNOW_FAKE_NVRTC;
+  EXPECT_EQ(obtain(WINNOW_ERROR_DEVICE), "");
+  EXPECT_THAT(winnow_last_error(), HasSubstr("hipModuleLoadData failed"));
+  // With neither, the error has both reasons.
+  own.hiprtc_library = "/no/such/libhiprtc.so";
+  const std::string other = folder->path() + "/other";
+  own.cache_folder = other.c_str();
+  EXPECT_EQ(obtain(WINNOW_ERROR_COMPILE), "");
+  EXPECT_THAT(
+      winnow_last_error(),
+      AllOf(HasSubstr("no compiler: clang: compile worker (clang) ended "
+                      "with exit status 9"),
+            HasSubstr("; hipRTC: compile worker (hiprtc): no hipRTC "
+                      "library can be loaded")));
 }
 
 TEST_F(ApiTest, TimesLaunchesByEvents) {

@@ -50,6 +50,8 @@ public:
   /// Everything that may change the code besides source and target: the
   /// compiler's name and version, the builds of its libraries, every option.
   /// One line; part of the cache's key. Never a path, a time or an address.
+  /// Asked for once: an error is remembered as well, unless it is that there is
+  /// no worker to ask.
   virtual Result<std::string> identity() = 0;
 
   /// Compiles, waiting while too many others do. An error carries the
