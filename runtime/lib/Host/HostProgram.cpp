@@ -9,6 +9,25 @@ using namespace winnow::host;
 
 namespace {
 
+/// The elements of a tensor from one memory to another of the same layout, and
+/// nothing between them: an output may be a slice of a larger buffer, whose
+/// rest is somebody else's, another output's too.
+void copyElements(const runtime::TensorView &view, std::byte *to,
+                  const std::byte *from, int axis = 0) {
+  const int64_t width = runtime::byteWidth(view.dtype);
+  if (axis == view.rank) {
+    std::memcpy(to, from, static_cast<size_t>(width));
+    return;
+  }
+  const int64_t extent = view.extents[axis], step = view.strides[axis] * width;
+  if (axis == view.rank - 1 && (step == width || extent < 2)) {
+    std::memcpy(to, from, static_cast<size_t>(extent * width));
+    return;
+  }
+  for (int64_t i = 0; i < extent; ++i)
+    copyElements(view, to + i * step, from + i * step, axis + 1);
+}
+
 class Reference : public runtime::HostProgram {
 public:
   explicit Reference(const runtime::Entry &from) : entry(from) {}
@@ -44,15 +63,15 @@ public:
     for (size_t i = 0; i < arguments.size(); ++i)
       if (entry.arguments[i].access != runtime::Access::Read &&
           !call.arguments[i].bytes.empty())
-        std::memcpy(memory(arguments[i]), call.arguments[i].bytes.data(),
-                    call.arguments[i].bytes.size());
+        copyElements(arguments[i], memory(arguments[i]),
+                     call.arguments[i].bytes.data());
     return {};
   }
 
 private:
-  static void *memory(const runtime::TensorView &tensor) {
+  static std::byte *memory(const runtime::TensorView &tensor) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return reinterpret_cast<void *>(tensor.address);
+    return reinterpret_cast<std::byte *>(tensor.address);
   }
 
   const runtime::Entry entry;

@@ -172,6 +172,51 @@ TEST_F(OwnOptionsTest, WithoutClangItIsHiprtc) {
                       "library can be loaded")));
 }
 
+TEST_F(ApiTest, OutputsMayBeSlicesOfOneBuffer) {
+  // Each request's selection and pages side by side, and three words that are
+  // somebody else's.
+  constexpr int64_t kRequests = 3, kRow = 16 + 128 + 3;
+  static const int64_t selectionStrides[] = {kRequests * kRow, kRow, 1},
+                       pageStrides[] = {kRow, 1};
+  winnow_device *host = nullptr;
+  ASSERT_EQ(winnow_device_open(runtime, "host", &host), WINNOW_OK);
+  for (winnow_device *each : {device, host}) {
+    void *const order = each == host ? nullptr : stream;
+    const winnow_plan *found = nullptr;
+    ASSERT_EQ(winnow_plan_get(runtime, bundle, each, nullptr, &found),
+              WINNOW_OK)
+        << winnow_last_error();
+    DecodeCall apart(each, order, kRequests), call(each, order, kRequests);
+    ASSERT_EQ(apart.launch(found), WINNOW_OK) << winnow_last_error();
+    const std::vector<int32_t> kept = apart.output("selection", kRequests * 16);
+    const std::vector<int32_t> pages = apart.output("pages", kRequests * 128);
+
+    std::vector<int32_t> all(kRequests * kRow, -7);
+    void *memory = nullptr;
+    ASSERT_EQ(winnow_memory_allocate(each, all.size() * 4, &memory), WINNOW_OK);
+    ASSERT_EQ(winnow_memory_copy(each, memory, all.data(), all.size() * 4,
+                                 WINNOW_TO_DEVICE, order),
+              WINNOW_OK);
+    call["selection"].data = memory;
+    call["selection"].strides = selectionStrides;
+    call["pages"].data = static_cast<int32_t *>(memory) + 16;
+    call["pages"].strides = pageStrides;
+    ASSERT_EQ(call.launch(found), WINNOW_OK) << winnow_last_error();
+    ASSERT_EQ(winnow_memory_copy(each, all.data(), memory, all.size() * 4,
+                                 WINNOW_FROM_DEVICE, order),
+              WINNOW_OK);
+    for (int64_t r = 0; r < kRequests; ++r)
+      for (int64_t i = 0; i < kRow; ++i)
+        ASSERT_EQ(all[r * kRow + i], i < 16    ? kept[r * 16 + i]
+                                     : i < 144 ? pages[r * 128 + i - 16]
+                                               : -7)
+            << (each == host ? "host" : "sim") << ", request " << r << ", word "
+            << i;
+    EXPECT_EQ(winnow_memory_free(each, memory), WINNOW_OK);
+  }
+  EXPECT_EQ(winnow_device_release(host), WINNOW_OK);
+}
+
 TEST_F(ApiTest, TimesLaunchesByEvents) {
   void *start = nullptr, *end = nullptr;
   ASSERT_EQ(winnow_event_create(device, &start), WINNOW_OK);

@@ -23,8 +23,9 @@ Status runOnHost(Call &call);
 Result<std::vector<runtime::ResolvedLaunch>> launchesOnHost(const Call &call);
 
 /// The reference for an entry, for plans on the device "host". Works on copies
-/// of the tensors: the caller's are written only when all went well. An error
-/// is an entry whose facts the reference does not know.
+/// of the tensors: the caller's are written only when all went well, and
+/// between their elements never. An error is an entry whose facts the reference
+/// does not know. The program may run in several threads at once.
 Result<std::shared_ptr<const runtime::HostProgram>>
 makeHostProgram(const runtime::Entry &entry);
 
