@@ -33,6 +33,15 @@ public:
         stream(diagnostics), handler(sources, &context, stream) {
     // The operation that a diagnostic is about stands in the text it points to.
     context.printOpOnDiagnostic(false);
+    // What is wrong with an option is at no place of the text. Of handlers the
+    // last one is asked first.
+    context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+      auto at = dyn_cast<NameLoc>(diagnostic.getLocation());
+      if (!at || at.getName() != kScheduleOption)
+        return failure();
+      stream << at.getName().getValue() << ": error: " << diagnostic << "\n";
+      return success();
+    });
     context
         .loadDialect<arith::ArithDialect, func::FuncDialect, WinnowDialect>();
     sources.AddNewSourceBuffer(

@@ -129,10 +129,16 @@ private:
 
   //===--- Loops and conditions -----------------------------------------===//
 
-  /// Whether keys are copied to local memory ahead of the walk.
-  bool isStream() {
-    return static_cast<bool>(kernel.getShapeConstant("kSplit"));
+  /// A constant of the kernel, or 0 if it has no such.
+  int64_t constant(StringRef name) {
+    return kernel.getShapeConstant(name).value_or(0);
   }
+  /// Whether keys are copied to local memory ahead of the walk.
+  bool isStream() { return constant("kStages") != 0; }
+  /// Whether several waves share a block.
+  bool shares() { return constant("kSplit") > 1; }
+  /// Whether the keys of several pages are asked for at once.
+  bool hasPagesAhead() { return constant("kPages") > 1; }
 
   LogicalResult emitRegion(WalkPagesOp op) {
     std::string walk = variables[op.getBodyRegion().getArgument(0)] = "at";
@@ -156,13 +162,39 @@ private:
     }
     comment("winnow/score_walk.h", "walk_pages",
             "the wave's blocks, and where the table says they lie.");
-    line("for (PageWalk<{}> {}({}, {}, {}); {}.more(); {}.next()) {{", shape,
-         walk, (*this)[op.getTask()], pointer(op.getTable()),
-         stride(op.getTable(), 0), walk, walk);
+    if (shares()) {
+      headers.insert("winnow/score_join.h");
+      line("WINNOW_SHARED JoinStorage<{}> joined;", shape);
+      line("i32 joined_set = 0;");
+    }
+    line("for (PageWalk<{}> {}({}, {}, {}); {}.more();{}) {{", shape, walk,
+         (*this)[op.getTask()], pointer(op.getTable()),
+         stride(op.getTable(), 0), walk,
+         hasPagesAhead() ? "" : fmt::format(" {}.next()", walk));
+    if (hasPagesAhead())
+      openPages(op, walk);
     if (failed(emitBlock(*op.getBody())))
       return failure();
+    if (hasPagesAhead()) {
+      line("}}");
+      --depth;
+    }
     line("}}");
     return success();
+  }
+
+  /// Asks for the keys of several pages, and begins the loop over them.
+  void openPages(WalkPagesOp op, const std::string &walk) {
+    Value keys;
+    op.walk([&](LoadKeyTilesOp load) { keys = load.getKeys(); });
+    element = elementOf(keys);
+    ++depth;
+    comment("winnow/score_pages.h", "load_key_tiles",
+            "the keys of some pages, all in flight at once.");
+    line("const PagesAhead<{}, {}> ahead =", shape, element);
+    line("    load_pages_ahead<{}>({}, {});", shape, pointer(keys), walk);
+    text += "#pragma unroll\n";
+    line("for (i32 i = 0; i < {}::kPages; ++i, {}.next()) {{", shape, walk);
   }
 
   LogicalResult emitRegion(IfMappedOp op) {
@@ -183,7 +215,7 @@ private:
     variables[op.getBest()] = "best";
     page = (*this)[op.getPage()];
     line("Best<{0}> best = no_score<{0}>();", shape);
-    if (isStream()) {
+    if (isStream() || shares()) {
       line("for (i32 slice = {}.first_slice(); slice < {};", page,
            op.getSlices());
       line("     slice += {}::kSplit) {{", shape);
@@ -300,10 +332,17 @@ private:
       line("const auto tiles = {}.take();", page);
       return;
     }
-    comment("winnow/score_tiles.h", "load_key_tiles",
-            "the keys of a slice, all in flight at once.");
     variables[op.getTiles()] = "tiles";
     element = elementOf(op.getKeys());
+    if (hasPagesAhead()) {
+      headers.insert("winnow/score_tiles.h");
+      line("const KeyTiles<{}, {}> &tiles = ahead.page[i];", shape, element);
+      return;
+    }
+    comment("winnow/score_tiles.h", "load_key_tiles",
+            constant("kTilesAhead") < constant("kSliceTiles")
+                ? "the first keys of a slice, in flight at once."
+                : "the keys of a slice, all in flight at once.");
     line("const KeyTiles<{0}, {1}> tiles =", shape, element);
     line("    load_key_tiles<{}>({}, {}.page, {});", shape,
          pointer(op.getKeys()), page, (*this)[op.getSlice()]);
@@ -313,9 +352,7 @@ private:
     comment("winnow/score_tiles.h", "multiply_accumulate",
             "the queries times 16 tokens a tile.");
     variables[op.getProducts()] = "products";
-    std::string type =
-        isStream() ? "auto" : fmt::format("Products<{}, {}>", shape, element);
-    line("{0} products = multiply_accumulate<{1}>({2}, {3});", type, shape,
+    line("Products<{0}> products = multiply_accumulate<{0}>({1}, {2});", shape,
          (*this)[op.getKeys()], (*this)[op.getQuery()]);
   }
 
@@ -345,6 +382,8 @@ private:
         fmt::format("reduce<{}>({})", shape, (*this)[op.getBest()]);
     if (isStream()) // Several waves may share the block.
       score = fmt::format("{}.join({})", page, score);
+    else if (shares())
+      score = fmt::format("join_waves({}, joined, joined_set)", score);
     line("block_score = {};", score);
   }
 

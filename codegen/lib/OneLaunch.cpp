@@ -17,15 +17,34 @@ static std::optional<int64_t> fixedOfSelect(Description &description,
   return fixed ? std::optional<int64_t>(fixed->value) : std::nullopt;
 }
 
+// Scores that a lane selects from at most (templates/winnow/select_row.h).
+static constexpr int64_t kMostSlots = 32;
+
+std::optional<int64_t> winnow::leastWavesOfOneLaunch(Description &description) {
+  const EntrySchedule &schedule = description.schedule;
+  if (schedule.request.launches != 1 ||
+      schedule.selectProblem.kind != Kind::Select)
+    return std::nullopt;
+  if (std::optional<int64_t> waves = fixedOfSelect(description, "waves"))
+    return waves;
+  const int64_t held =
+      fixedOfSelect(description, "slots").value_or(kMostSlots) *
+      schedule.selectProblem.waveLanes;
+  const auto least = static_cast<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(description.shardBlocks(), held)));
+  const ScheduleParameter *waves =
+      findScheduleParameter(ScheduledKernel::Score, "waves");
+  return least <= waves->max ? std::optional(least) : std::nullopt;
+}
+
 /// The same of the matrix lowering, whose selection holds a row in registers.
 static std::optional<std::string> whyTwoInRegisters(Description &description) {
-  constexpr int64_t mostSlots = 32;
   int64_t waves = description.schedule.score.waves;
   int64_t selectWaves = fixedOfSelect(description, "waves").value_or(waves);
   if (selectWaves != waves)
     return "scoring has " + std::to_string(waves) + " waves, selecting " +
            std::to_string(selectWaves);
-  int64_t slots = fixedOfSelect(description, "slots").value_or(mostSlots);
+  int64_t slots = fixedOfSelect(description, "slots").value_or(kMostSlots);
   int64_t lanes = description.schedule.selectProblem.waveLanes;
   int64_t places = waves * lanes * slots;
   if (description.shardBlocks() > places)

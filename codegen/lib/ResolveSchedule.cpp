@@ -102,6 +102,17 @@ static std::string parameterNames(Description &description) {
   return text;
 }
 
+/// Why a kernel has no such parameter, where that takes saying: " (...)".
+static std::string reasonText(const ScheduleParameter &parameter,
+                              Description &description) {
+  for (KernelProblem *problem : problemsOf(description))
+    if (problem->kernel() == parameter.kernel)
+      if (std::string_view reason = whyNone(*problem, parameter);
+          !reason.empty())
+        return " (" + std::string(reason) + ")";
+  return "";
+}
+
 /// The lowering of the kernel that a parameter is of.
 static StringRef loweringFor(const ScheduleParameter &parameter,
                              Description &description) {
@@ -118,18 +129,25 @@ static LogicalResult resolveKernel(Description &description,
   const Machine &machine = machineFor(problem.kind == Kind::GenericScore
                                           ? std::string_view()
                                           : std::string_view(description.arch));
-  schedule =
-      chooseSchedule(problem, machine, [&](const ScheduleParameter &parameter) {
-        const ScheduleOverride *fixed = request.find(parameter);
-        if (fixed)
-          return std::optional<int64_t>(fixed->value);
-        // In one launch the workgroup that scores selects.
-        bool joins = problem.kind == Kind::Select &&
-                     description.schedule.launches == 1 &&
-                     parameter.value == &KernelSchedule::waves;
-        return joins ? std::optional<int64_t>(description.schedule.score.waves)
-                     : std::nullopt;
-      });
+  auto choose = [&](std::optional<int64_t> waves) {
+    return chooseSchedule(
+        problem, machine, [&](const ScheduleParameter &parameter) {
+          const ScheduleOverride *fixed = request.find(parameter);
+          if (fixed)
+            return std::optional<int64_t>(fixed->value);
+          return parameter.value == &KernelSchedule::waves ? waves
+                                                           : std::nullopt;
+        });
+  };
+  // In one launch the workgroup that scores selects.
+  std::optional<int64_t> waves;
+  if (problem.kind == Kind::Select && description.schedule.launches == 1)
+    waves = description.schedule.score.waves;
+  schedule = choose(waves);
+  if (problem.kind == Kind::Score)
+    if (std::optional<int64_t> least = leastWavesOfOneLaunch(description);
+        least && schedule.waves < *least)
+      schedule = choose(least);
   std::optional<std::string> conflict = findConflict(problem, schedule);
   if (!conflict)
     return success();
@@ -157,6 +175,7 @@ LogicalResult winnow::resolveSchedule(Description &description,
       if (StringRef lowering = loweringFor(*fixed.parameter, description);
           !lowering.empty())
         error << " (lowering '" << lowering << "')";
+      error << reasonText(*fixed.parameter, description);
       return error << "; they have " << parameterNames(description);
     }
   // An option may be meant for another entry of the module.
@@ -167,6 +186,13 @@ LogicalResult winnow::resolveSchedule(Description &description,
   if (failed(decideLaunches(description)))
     return failure();
   return resolveKernel(description, schedule.selectProblem, schedule.select);
+}
+
+/// Of no line of the text; but a reader of diagnostics that knows no options
+/// still sees the file.
+static Location optionLocation(ModuleOp module) {
+  return NameLoc::get(StringAttr::get(module.getContext(), kScheduleOption),
+                      module.getLoc());
 }
 
 FailureOr<std::vector<EntryOption>>
@@ -184,12 +210,12 @@ winnow::parseEntryOptions(ModuleOp module, StringRef text, StringRef from) {
       option.entry = name.str();
       auto entry = module.lookupSymbol<func::FuncOp>(name);
       if (!entry || !isEntry(entry))
-        return module.emitError("schedule '")
+        return emitError(optionLocation(module), "schedule '")
                    << text << "': no entry is called '" << name << "'",
                failure();
     }
     if (std::string error; !parseSchedule(part, from, option.request, error))
-      return module.emitError() << error, failure();
+      return emitError(optionLocation(module)) << error, failure();
     options.push_back(std::move(option));
   }
   return options;
@@ -210,7 +236,7 @@ checkOptionApplies(ModuleOp module, const EntryOption &option,
         }))
       continue;
     InFlightDiagnostic error =
-        module.emitError("the option 'schedule' fixes '");
+        emitError(optionLocation(module), "the option 'schedule' fixes '");
     if (!fixed.isShared)
       error << StringRef(scheduledKernelName(fixed.parameter->kernel)) << ".";
     error << StringRef(fixed.parameter->name)
@@ -218,7 +244,8 @@ checkOptionApplies(ModuleOp module, const EntryOption &option,
     for (Description &description : descriptions)
       if (isMeant(description))
         error << "; '" << description.entry.getSymName() << "' has "
-              << parameterNames(description);
+              << parameterNames(description)
+              << reasonText(*fixed.parameter, description);
     return error;
   }
   return success();

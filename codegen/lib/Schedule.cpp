@@ -27,18 +27,6 @@ static constexpr int64_t kTileQueries = 16;
 
 namespace {
 
-/// The leaf functions keep so many bytes of keys in registers or in a buffer,
-/// or have them copied at once.
-int64_t sliceCount(Description &description) {
-  const Lowering &lowering = *findLowering(description.scoreLowering());
-  const int64_t sliceBytes = lowering.copyBytes != 0 && !description.isRagged()
-                                 ? lowering.copyBytes
-                                 : lowering.sliceBytes;
-  auto keys = cast<MemRefType>(description.score.getKeys().getType());
-  int64_t tokenBytes = keys.getDimSize(2) * keys.getElementTypeBitWidth() / 8;
-  return llvm::divideCeil(description.blockSize() * tokenBytes, sliceBytes);
-}
-
 /// Sets `slot` to `op`; an error if there was one already.
 template <typename Op> LogicalResult claim(Op &slot, Op op) {
   if (slot)
@@ -231,16 +219,27 @@ private:
   ShapeConstants scoreShape() {
     BlockScoreOp op = description.score;
     auto queryType = cast<MemRefType>(op.getQuery().getType());
-    return {{"kHeads", number(description.heads())},
-            {"kHeadDim", number(queryType.getDimSize(2))},
-            {"kBlockSize", number(description.blockSize())},
-            {"kMaxBlocks", number(description.maxBlocks())},
-            {"kScoreStride", number(description.scoreStride())},
-            {"kInitBlocks", number(op.getInitBlocks())},
-            {"kLocalBlocks", number(op.getLocalBlocks())},
-            {"kShardRank", number(op.getRank())},
-            {"kShardWorld", number(op.getWorld())},
-            {"kWaves", number(description.schedule.score.waves)}};
+    return {
+        {"kHeads", number(description.heads())},
+        {"kHeadDim", number(queryType.getDimSize(2))},
+        {"kBlockSize", number(description.blockSize())},
+        {"kMaxBlocks", number(description.maxBlocks())},
+        {"kScoreStride", number(description.scoreStride())},
+        {"kInitBlocks", number(op.getInitBlocks())},
+        {"kLocalBlocks", number(op.getLocalBlocks())},
+        {"kShardRank", number(op.getRank())},
+        {"kShardWorld", number(op.getWorld())},
+        {"kWaves", number(description.schedule.score.waves)},
+        {"kSliceTiles", number(sliceTiles(description.schedule.scoreProblem,
+                                          description.schedule.score))},
+        {"kNonTemporal", flag(description.schedule.score.nonTemporal != 0)}};
+  }
+
+  /// The slices of a block.
+  int64_t sliceCount() {
+    const EntrySchedule &schedule = description.schedule;
+    return blockTiles(schedule.scoreProblem) /
+           sliceTiles(schedule.scoreProblem, schedule.score);
   }
 
   KernelOp buildScoreKernel(ValueRange memory) {
@@ -252,9 +251,14 @@ private:
     shape.append({{"kQueryLen", number(description.queryLen())},
                   {"kChunks", number(schedule.chunks)}});
     const KernelProblem &problem = description.schedule.scoreProblem;
+    const int64_t sliced = sliceTiles(problem, schedule);
+    shape.append(
+        {{"kSplit", number(wavesOfBlock(problem, schedule))},
+         {"kTilesAhead", number(std::min(schedule.prefetch, sliced))}});
     if (problem.copyBytes != 0)
-      shape.append({{"kSplit", number(wavesOfBlock(problem, schedule.waves))},
-                    {"kStages", number(1)}});
+      shape.push_back({"kStages", number(schedule.prefetch / sliced)});
+    else
+      shape.push_back({"kPages", number(schedule.pagesInFlight)});
     KernelOp kernel =
         startKernel(description.scoreLowering(), "_score", "Score", shape,
                     {constant(schedule.chunks), builder.getAffineSymbolExpr(0),
@@ -277,8 +281,8 @@ private:
     StoreScoreOp::create(builder, loc, mapped.getScore(), task, page, scores);
 
     builder.setInsertionPointToStart(&mapped.getBodyRegion().emplaceBlock());
-    int64_t slices = sliceCount(description);
-    auto slicesLoop = WalkSlicesOp::create(builder, loc, best, page, slices);
+    auto slicesLoop =
+        WalkSlicesOp::create(builder, loc, best, page, sliceCount());
     Value score = ReduceOp::create(builder, loc, slicesLoop.getBest());
     Value forced = ForceOp::create(builder, loc, score, task, page);
     StageYieldOp::create(builder, loc, forced);
@@ -328,8 +332,7 @@ private:
     Value page = walkBody.addArgument(builder.getType<PageType>(), loc);
     builder.setInsertionPointToStart(&walkBody);
     auto best = builder.getType<BestType>();
-    auto slices = ShareSlicesOp::create(builder, loc, best, page,
-                                        sliceCount(description));
+    auto slices = ShareSlicesOp::create(builder, loc, best, page, sliceCount());
     auto mapped = IfMappedOp::create(builder, loc,
                                      builder.getType<PageScoreType>(), page);
     StoreScoreOp::create(builder, loc, mapped.getScore(), task, page, scores);

@@ -116,15 +116,22 @@ struct EntryOption {
   ScheduleRequest request;
 };
 
+/// What tools call the option. Errors of it are at a location of that name.
+inline constexpr StringLiteral kScheduleOption = "--schedule";
+
 /// "score.waves=8,chunks=4", or for each of several entries
-/// "m3_rank:waves=8;m3_merge:waves=2". An error is one at the module.
+/// "m3_rank:waves=8;m3_merge:waves=2". An error is one of the option.
 FailureOr<std::vector<EntryOption>>
 parseEntryOptions(ModuleOp module, StringRef text, StringRef from);
 
-/// An error at the module if an option fixes what no kernel has that it is
+/// An error of the option if it fixes what no kernel has that it is
 /// meant for.
 LogicalResult checkOptionsApply(ModuleOp module, ArrayRef<EntryOption> options,
                                 MutableArrayRef<Description> descriptions);
+
+/// How many waves have to score so that one of their workgroups holds a row to
+/// select from, where somebody asks for one launch but not for the waves.
+std::optional<int64_t> leastWavesOfOneLaunch(Description &description);
 
 /// Chooses between one launch and two, once the scoring has its schedule and
 /// before the selection has. An error if what is fixed cannot be.

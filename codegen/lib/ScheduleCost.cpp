@@ -70,21 +70,24 @@ static Launch scoreLaunch(const KernelProblem &problem, const Machine &machine,
                           const KernelSchedule &s, const Workload &workload) {
   const double blockBytes =
       double(problem.blockSize * problem.headDim * problem.elementBytes);
-  // With bulk copies the waves of a team share a block, a copy each at a time.
+  // The waves of a team share a block.
   const bool copies = problem.copyBytes != 0;
   const int64_t wholeTeams =
-      copies ? s.waves / wavesOfBlock(problem, s.waves) : s.waves;
+      std::max<int64_t>(s.waves / wavesOfBlock(problem, s), 1);
   const auto teams = double(wholeTeams);
   const double shared = blockBytes * teams / double(s.waves); // of one wave
-  const double slices =
-      divideUp(shared, double(copies ? problem.copyBytes : problem.sliceBytes));
+  const double slices = divideUp(
+      double(s.keyTiles), double(copies ? sliceTiles(problem, s) : s.prefetch));
+  const auto pages = double(std::max<int64_t>(s.pagesInFlight, 1));
+  const double heldBytes =
+      shared / double(s.keyTiles) * double(s.prefetch) * pages;
   const double slots = divideUp(double(problem.queries), 4);
   // A line a clock and as much for the matrix unit; maxima for each register
   // of results, their exchange between lanes, and the loop.
   const double blockClocks = shared / 32 + slices * 140 * slots + 140;
   // What is asked for and not yet here hides what asking takes.
   const double latency = kMemorySeconds * machine.clockHz;
-  const double wait = blockClocks - shared / 64 + slices * latency;
+  const double work = blockClocks - shared / 64;
   const double blocks = double(workload.places), waves = double(s.waves),
                chunks = double(s.chunks);
   const double active = std::min(chunks, divideUp(blocks, teams));
@@ -94,14 +97,13 @@ static Launch scoreLaunch(const KernelProblem &problem, const Machine &machine,
   launch.idleGroups = requests * (chunks - active);
   launch.waves = waves;
   launch.registers =
-      copies ? 64
-             : 32 + std::min(blockBytes, double(problem.sliceBytes)) / 4 /
-                        double(problem.waveLanes);
+      copies ? 64 : 32 + heldBytes / 4 / double(problem.waveLanes);
   if (copies)
-    launch.localBytes = waves * std::min(blockBytes, double(problem.copyBytes));
+    launch.localBytes = waves * heldBytes;
   launch.idleClocks = kCacheSeconds * 2 * machine.clockHz + kIdleIssueClocks;
-  launch.groupClocks =
-      setupClocks(machine) + divideUp(blocks, chunks * teams) * wait;
+  const double own = divideUp(blocks, chunks * teams);
+  launch.groupClocks = setupClocks(machine) + own * work +
+                       divideUp(own, pages) * slices * latency;
   launch.issueClocks =
       requests * (blocks * blockClocks * waves / teams + active * waves * 430 +
                   (chunks - active) * waves * kIdleIssueClocks);
@@ -115,7 +117,8 @@ static Launch raggedLaunch(const KernelProblem &problem, const Machine &machine,
                            const KernelSchedule &s, const Workload &workload) {
   const double blockBytes =
       double(problem.blockSize * problem.headDim * problem.elementBytes);
-  const double slices = divideUp(blockBytes, double(problem.sliceBytes));
+  const double slices =
+      divideUp(double(blockTiles(problem)), double(s.prefetch));
   const double waves = double(s.waves), tiles = double(s.queryTiles),
                blocks = double(workload.places);
   const double waveClocks =
@@ -135,7 +138,7 @@ static Launch raggedLaunch(const KernelProblem &problem, const Machine &machine,
       (rowGroups * (allChunks - chunks) + allChunks); // a tile more a request
   launch.waves = waves;
   launch.registers = 48 + tiles * 16;
-  launch.localBytes = 2 * std::min(blockBytes, double(problem.sliceBytes));
+  launch.localBytes = 2 * blockBytes / slices;
   launch.groupClocks = 1.5 * setupClocks(machine) +
                        std::min(double(s.chunkBlocks), blocks) * blockClocks;
   launch.idleClocks = kCacheSeconds * 3 * machine.clockHz + kIdleIssueClocks;
@@ -245,22 +248,43 @@ std::vector<Workload> winnow::usualWorkloads(const KernelProblem &problem) {
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// The values of a parameter that are worth trying.
+/// Powers of two, and 0 where it is one.
+static std::vector<int64_t> rangeOf(const ScheduleParameter &parameter) {
+  std::vector<int64_t> values;
+  if (parameter.min == 0)
+    values.push_back(0);
+  for (int64_t value = std::max<int64_t>(parameter.min, 1);
+       value <= parameter.max; value *= 2)
+    values.push_back(value);
+  return values;
+}
+
+/// The values of a parameter that are worth trying with those before it.
 static std::vector<int64_t> valuesOf(const KernelProblem &problem,
                                      const ScheduleParameter &parameter,
-                                     const KernelSchedule &sofar) {
-  std::vector<int64_t> values;
-  if (parameter.value == &KernelSchedule::slots) {
-    // More slots than hold the longest row are never used.
-    KernelSchedule chosen = chooseByRule(problem, [&](const auto &each) {
-      return each.value == &KernelSchedule::waves
-                 ? std::optional<int64_t>(sofar.waves)
-                 : std::nullopt;
+                                     const KernelSchedule &sofar,
+                                     const FixedParameter &fixed) {
+  // Small pages are asked for together, as long as a wave has no more keys in
+  // registers than it has of a large one.
+  if (parameter.value == &KernelSchedule::pagesInFlight &&
+      sofar.prefetch == sofar.keyTiles) {
+    std::vector<int64_t> values = rangeOf(parameter);
+    std::erase_if(values, [&](int64_t value) {
+      return value > 1 &&
+             value * sofar.prefetch * tileBytes(problem) > problem.sliceBytes;
     });
-    return {chosen.slots};
+    return values;
   }
-  for (int64_t value = parameter.min; value <= parameter.max; value *= 2)
-    values.push_back(value);
+  // More slots than hold the longest row are never used; how else keys are
+  // asked for is varied on its own.
+  if (parameter.value == &KernelSchedule::slots || isOfMemory(parameter)) {
+    KernelSchedule chosen = chooseByRule(problem, [&](const auto &each) {
+      const int64_t value = sofar.*each.value;
+      return value != 0 ? std::optional(value) : fixed(each);
+    });
+    return {chosen.*parameter.value};
+  }
+  std::vector<int64_t> values = rangeOf(parameter);
   if (parameter.value == &KernelSchedule::chunks ||
       parameter.value == &KernelSchedule::chunkBlocks)
     std::erase_if(values, [&](int64_t value) {
@@ -289,8 +313,8 @@ winnow::rankSchedules(const KernelProblem &problem, const Machine &machine,
     std::vector<KernelSchedule> longer;
     for (const KernelSchedule &sofar : all) {
       const std::optional<int64_t> value = fixed(*parameter);
-      for (int64_t each :
-           value ? std::vector{*value} : valuesOf(problem, *parameter, sofar)) {
+      for (int64_t each : value ? std::vector{*value}
+                                : valuesOf(problem, *parameter, sofar, fixed)) {
         if (each < parameter->min || each > parameter->max)
           continue;
         longer.push_back(sofar);
@@ -321,6 +345,45 @@ winnow::rankSchedules(const KernelProblem &problem, const Machine &machine,
               return place(a) < place(b);
             });
   return ranked;
+}
+
+std::vector<KernelSchedule> winnow::variationsOf(const KernelProblem &problem,
+                                                 const KernelSchedule &schedule,
+                                                 const FixedParameter &fixed) {
+  std::vector<KernelSchedule> variations;
+  for (const ScheduleParameter *varied : parametersOf(problem)) {
+    if (!isOfMemory(*varied) || fixed(*varied))
+      continue;
+    // Waves that share blocks are as many as have to; workgroups then as many
+    // as make the same number of waves.
+    const bool shares = varied->value == &KernelSchedule::keyTiles;
+    for (int64_t value : rangeOf(*varied)) {
+      KernelSchedule other = chooseByRule(
+          problem, [&](const auto &each) -> std::optional<int64_t> {
+            if (std::optional<int64_t> own = fixed(each))
+              return own;
+            if (&each == varied)
+              return value;
+            if (isOfMemory(each) ||
+                (shares && each.value == &KernelSchedule::waves &&
+                 problem.copyBytes == 0) ||
+                (shares && each.value == &KernelSchedule::chunks))
+              return std::nullopt;
+            return schedule.*each.value;
+          });
+      const ScheduleParameter *chunks =
+          findScheduleParameter(problem.kernel(), "chunks");
+      if (shares && chunks && !fixed(*chunks))
+        other.chunks = std::clamp<int64_t>(
+            wavesOf(schedule) / std::max<int64_t>(other.waves, 1), chunks->min,
+            chunks->max);
+      if (other != schedule && !findConflict(problem, other) &&
+          std::find(variations.begin(), variations.end(), other) ==
+              variations.end())
+        variations.push_back(other);
+    }
+  }
+  return variations;
 }
 
 KernelSchedule winnow::chooseSchedule(const KernelProblem &problem,

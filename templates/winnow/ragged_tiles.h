@@ -76,7 +76,7 @@ WINNOW_DEVICE void
 fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
            const QueryTiles<Score, Element> &queries,
            const HiddenTokens<Score> &hidden, TileBest<Score> &best) {
-  constexpr i32 tiles = kTiles<Score, Element>;
+  constexpr i32 tiles = Score::kSliceTiles;
   constexpr i32 tokens = RaggedLayout<Score>::kTokens,
                 slots = RaggedLayout<Score>::kSlots;
   // Where products are long under way, the maximum over a tile is taken while
@@ -133,11 +133,11 @@ WINNOW_DEVICE void score_slice(const SharedKeys<Score, Element> &shared,
                                const QueryTiles<Score, Element> &queries,
                                const RaggedTask<Score> &task, i32 block,
                                i32 slice, bool partial, TileBest<Score> &best) {
-  constexpr i32 tiles = kTiles<Score, Element>;
+  constexpr i32 tiles = Score::kSliceTiles;
   static_assert(tiles * RaggedLayout<Score>::kTokens <= 32, "one bit a token");
   HiddenTokens<Score> hidden{};
   if (partial) {
-    const i32 first = block * Score::kBlockSize + slice * kSliceTokens<Element>;
+    const i32 first = block * Score::kBlockSize + slice * kSliceTokens<Score>;
 #pragma unroll
     for (i32 q = 0; q < Score::kQueryTiles; ++q)
 #pragma unroll

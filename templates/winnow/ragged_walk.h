@@ -7,7 +7,8 @@
 // bytes, whose order within a row is the architecture's so that reading a tile
 // touches all banks of the local memory evenly.
 //
-// A shape states what ragged_task.h needs.
+// A shape states what ragged_task.h and score_slices.h need, and:
+//   kNonTemporal   whether keys are loaded so that caches do not keep them
 #pragma once
 
 #include "winnow/ragged_task.h"
@@ -20,7 +21,7 @@ inline constexpr i32 kRowParts = kRowBytes<Element> / kPieceBytes;
 
 /// The local memory of the walk.
 template <class Score, class Element> struct SharedKeys {
-  static constexpr i32 kTokens = kTiles<Score, Element> * kTileTokens;
+  static constexpr i32 kTokens = kSliceTokens<Score>;
   Part part[2][kTokens * kRowParts<Element>];
 };
 
@@ -54,7 +55,7 @@ public:
         keys_(reinterpret_cast<const u8 *>(keys)), shared_(shared),
         left_(task.last_column - task.first_column) {
     static_assert(is_sliced_block<Score>(),
-                  "block sizes are 32, 64, 128 and 256 tokens");
+                  "slices are equal parts of a block of 32, 64, 128 or 256");
     const i32 *table = index_table + task.request * index_table_stride;
     const i32 mine = block + lane_index() * Score::kShardWorld;
     const i32 entry = lane_index() < left_ ? table[mine] : -1;
@@ -91,7 +92,7 @@ public:
   /// slice. One barrier is enough: a wave that fills a buffer again has passed
   /// the barrier at which all waves were done with what was in it.
   WINNOW_DEVICE i32 share(i32 slice) {
-    constexpr i32 slices = kSlices<Score, Element>;
+    constexpr i32 slices = kSlices<Score>;
     const i32 buffer = buffer_;
     buffer_ ^= 1;
     if (mapped())
@@ -162,7 +163,7 @@ private:
   i32 buffer_ = 0;
   i32 next_page_ = -1;
   u32 entries_ = 0;
-  PartsInFlight<kCarried> carried_;
+  PartsInFlight<kCarried, Score::kNonTemporal> carried_;
 };
 
 } // namespace winnow

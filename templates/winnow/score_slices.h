@@ -2,7 +2,9 @@
 // How a block is cut into slices, and a slice into tiles of 16 tokens.
 //
 // A shape states:
-//   kBlockSize   tokens a block: 32, 64, 128 or 256
+//   kBlockSize    tokens a block: 32, 64, 128 or 256
+//   kSliceTiles   tiles of a slice, which are loaded, copied or shared
+//                 together: as many as divide the block's
 #pragma once
 
 #include "winnow/arch.h"
@@ -10,23 +12,19 @@
 namespace winnow {
 
 inline constexpr i32 kTileTokens = kMatrixRows;
-/// Tokens whose keys are in flight at once, or are copied at once.
-template <class Element, i32 Bytes = kSliceBytes>
-inline constexpr i32 kSliceTokens = Bytes / kRowBytes<Element>;
 
-/// How a block is cut into slices, and a slice into tiles.
-template <class Score, class Element, i32 Bytes = kSliceBytes>
-inline constexpr i32 kSlices =
-    Score::kBlockSize <= kSliceTokens<Element, Bytes>
-        ? 1
-        : Score::kBlockSize / kSliceTokens<Element, Bytes>;
-template <class Score, class Element, i32 Bytes = kSliceBytes>
-inline constexpr i32 kTiles =
-    Score::kBlockSize / kSlices<Score, Element, Bytes> / kTileTokens;
+template <class Score>
+inline constexpr i32 kBlockTiles = Score::kBlockSize / kTileTokens;
+template <class Score>
+inline constexpr i32 kSlices = kBlockTiles<Score> / Score::kSliceTiles;
+template <class Score>
+inline constexpr i32 kSliceTokens = Score::kSliceTiles * kTileTokens;
 
 template <class Score> WINNOW_DEVICE constexpr bool is_sliced_block() {
-  return Score::kBlockSize == 32 || Score::kBlockSize == 64 ||
-         Score::kBlockSize == 128 || Score::kBlockSize == 256;
+  return (Score::kBlockSize == 32 || Score::kBlockSize == 64 ||
+          Score::kBlockSize == 128 || Score::kBlockSize == 256) &&
+         Score::kSliceTiles >= 1 &&
+         kBlockTiles<Score> % Score::kSliceTiles == 0;
 }
 
 } // namespace winnow

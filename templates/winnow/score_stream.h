@@ -3,53 +3,39 @@
 // each wave has slices of keys copied ahead of the one that it multiplies.
 // Registers then hold one slice, whatever is in flight, and the loads cost a
 // wave one instruction a slice.
-// Grid: (kChunks, requests), one request a workgroup. kSplit waves share a
-// block, so that few requests are work for all of the device; team w / kSplit
-// of chunk x takes the logical blocks x * kWaves / kSplit + w / kSplit, then
-// every kChunks * kWaves / kSplit-th.
 //
 // A shape states what score_tiles.h needs, and:
-//   kSplit    waves that share a block: a power of two, at most its slices
 //   kStages   slices that a wave has in flight
+// All tiles of a slice are there when it is multiplied (kTilesAhead).
 #pragma once
 
+#include "winnow/score_join.h"
 #include "winnow/score_tiles.h"
 
 namespace winnow {
 
-/// The slices of a block, each of which is one copy.
-template <class Score, class Element>
-inline constexpr i32 kCopies = kSlices<Score, Element, kCopyBytes>;
-
-/// The local memory of the walk. A stage is filled while nobody reads it.
+/// The local memory of the walk. A stage, which one copy fills, is filled while
+/// nobody reads it.
 template <class Score, class Element> struct StreamStorage {
-  static constexpr i32 kParts = kTiles<Score, Element, kCopyBytes> *
-                                kTileTokens * kRowBytes<Element> / kPieceBytes;
+  static constexpr i32 kParts =
+      kSliceTokens<Score> * kRowBytes<Element> / kPieceBytes;
   alignas(128) Part part[Score::kWaves][Score::kStages][kParts];
   BulkCopy copy[Score::kWaves][Score::kStages];
-  /// Maxima of the waves that share a block, of this block and the one before.
-  float best[2][Score::kWaves][kMatrixRows];
+  JoinStorage<Score> joined;
 };
 
-template <class Score>
-inline constexpr i32 kTeams = Score::kWaves / Score::kSplit;
-
-/// What score_task() says, of waves that share blocks. The entries of the
-/// block table are asked for at once, though which of them count is not known
-/// yet; every row of the table has kMaxBlocks of them.
+/// What score_task() says. The entries of the block table are asked for at
+/// once, though which of them count is not known yet; every row of the table
+/// has kMaxBlocks of them.
 template <class Score>
 WINNOW_DEVICE ScoreTask<Score> stream_task(const i32 *seq_lens,
                                            const i32 *index_table,
                                            i64 index_table_stride) {
-  static_assert(Score::kSplit >= 1 && Score::kWaves % Score::kSplit == 0,
-                "all waves share blocks with as many others");
-  const i32 first =
-      workgroup_x() * kTeams<Score> + wave_index() / Score::kSplit;
   const i32 ahead = block_of_column<Score>(
-      first + lane_index() * Score::kChunks * kTeams<Score>);
+      first_column<Score>() + lane_index() * Score::kChunks * kTeams<Score>);
   prefetch(index_table + workgroup_y() * index_table_stride +
            min(ahead, Score::kMaxBlocks - 1));
-  return score_task<Score>(seq_lens, first, wave_index() % Score::kSplit == 0);
+  return score_task<Score>(seq_lens);
 }
 
 /// The blocks of a wave in turn. The lanes hold one of the next table entries
@@ -66,8 +52,8 @@ public:
         reach_(task.reach), full_blocks_(task.full_blocks),
         asked_block_(task.first_block), asked_slice_(first_slice()) {
     static_assert(is_sliced_block<Score>(),
-                  "block sizes are 32, 64, 128 and 256 tokens");
-    static_assert(Score::kSplit <= kCopies<Score, Element>,
+                  "slices are equal parts of a block of 32, 64, 128 or 256");
+    static_assert(Score::kSplit <= kSlices<Score>,
                   "each wave of a block has a slice of it");
     static_assert(Score::kStages >= 1, "a wave has a slice in flight");
     load_entries();
@@ -100,20 +86,18 @@ public:
   WINNOW_DEVICE bool partial() const { return block >= full_blocks_; }
 
   /// The wave's slices of a block are this one and every kSplit-th after it.
-  WINNOW_DEVICE static i32 first_slice() {
-    return wave_index() % Score::kSplit;
-  }
+  WINNOW_DEVICE static i32 first_slice() { return place_in_team<Score>(); }
 
   /// The wave's next slice. Its place is filled again while it is multiplied.
-  WINNOW_DEVICE KeyTiles<Score, Element, kCopyBytes> take() {
+  WINNOW_DEVICE KeyTiles<Score, Element> take() {
     constexpr i32 row_parts = kRowBytes<Element> / kPieceBytes;
     const i32 stage = Score::kStages == 1 ? 0 : taken_ % Score::kStages;
     storage_.copy[wave_index()][stage].wait(taken_ / Score::kStages);
     ++taken_;
     const Part *parts = storage_.part[wave_index()][stage];
-    KeyTiles<Score, Element, kCopyBytes> tiles;
+    KeyTiles<Score, Element> tiles;
 #pragma unroll
-    for (i32 t = 0; t < kTiles<Score, Element, kCopyBytes>; ++t)
+    for (i32 t = 0; t < Score::kSliceTiles; ++t)
 #pragma unroll
       for (i32 j = 0; j < kLaneRows; ++j)
 #pragma unroll
@@ -131,21 +115,7 @@ public:
   /// The maximum over the waves that share the block, for the first of them.
   /// All have to come here for every block.
   WINNOW_DEVICE float join(float best) {
-    if constexpr (Score::kSplit == 1)
-      return best;
-    const i32 wave = wave_index(), query = QueryLayout<Score>::own_query();
-    // Two sets are enough: nobody writes to one again before the barrier that
-    // all come to when they have read it.
-    float (&joined)[Score::kWaves][kMatrixRows] = storage_.best[joined_];
-    joined_ ^= 1;
-    if (QueryLayout<Score>::stores())
-      joined[wave][query] = best;
-    team_barrier<Score::kSplit>(kTeams<Score> == 1 ? 0 : wave / Score::kSplit);
-    if (wave % Score::kSplit == 0)
-#pragma unroll
-      for (i32 i = 1; i < Score::kSplit; ++i)
-        best = max_of_numbers(best, joined[wave + i][query]);
-    return best;
+    return join_waves(best, storage_.joined, joined_);
   }
 
   i32 block; ///< the logical block
@@ -178,7 +148,7 @@ private:
       const i32 page = read_lane(entries_, asked_step_);
       const i32 slice = asked_slice_;
       asked_slice_ += Score::kSplit;
-      if (asked_slice_ >= kCopies<Score, Element>) {
+      if (asked_slice_ >= kSlices<Score>) {
         asked_slice_ = first_slice();
         asked_block_ += kStep;
         if (++asked_step_ == kWaveLanes && kRefills)
@@ -188,7 +158,7 @@ private:
         continue;
       // 64 bits: a large cache has more than 2^31 bytes.
       if (lane_index() == 0)
-        storage_.copy[wave_index()][stage].ask(
+        storage_.copy[wave_index()][stage].template ask<Score::kNonTemporal>(
             storage_.part[wave_index()][stage],
             keys_ + i64(page) * (Score::kBlockSize * kRowBytes<Element>)+slice *
                         slice_bytes,

@@ -3,7 +3,10 @@
 // stream from memory to registers, 16 tokens a tile.
 //
 // A shape states, besides what score_walk.h needs:
-//   kHeadDim   elements of a query or key: 128
+//   kHeadDim       elements of a query or key: 128
+//   kTilesAhead    tiles of a slice whose keys are asked for before the first
+//                  is multiplied; the others are as each one is
+//   kNonTemporal   whether keys are loaded so that caches do not keep them
 #pragma once
 
 #include "winnow/score_slices.h"
@@ -16,14 +19,15 @@ namespace winnow {
 template <class Score, class Element>
 using Queries = Operand<Element, QueryLayout<Score>::kLaneRows>;
 
-/// One lane's share of a slice's keys.
-template <class Score, class Element, i32 Bytes = kSliceBytes> struct KeyTiles {
-  Fragment<Element> tile[kTiles<Score, Element, Bytes>];
+/// One lane's share of a slice's keys, and where the slice lies.
+template <class Score, class Element> struct KeyTiles {
+  Fragment<Element> tile[Score::kSliceTiles];
+  const u8 *first = nullptr;
 };
 
 /// One lane's dot products of a slice.
-template <class Score, class Element, i32 Bytes = kSliceBytes> struct Products {
-  typename QueryLayout<Score>::Products tile[kTiles<Score, Element, Bytes>];
+template <class Score> struct Products {
+  typename QueryLayout<Score>::Products tile[Score::kSliceTiles];
 };
 
 /// One lane's best scores of a block so far, one for each of its queries.
@@ -56,54 +60,73 @@ WINNOW_DEVICE Queries<Score, Element> load_query(const Element *q,
   return operand_of(loaded);
 }
 
-/// Asks for all keys of a slice at once; `keys` is aligned to 16 bytes. A key
-/// is used once a step.
+/// Asks for the keys of one tile of a slice.
+template <class Score, class Element>
+WINNOW_DEVICE void load_tile(KeyTiles<Score, Element> &keys, i32 t) {
+  constexpr i32 tile_bytes = kTileTokens * kRowBytes<Element>;
+#pragma unroll
+  for (i32 j = 0; j < kLaneRows; ++j) {
+    const u32 lane_offset =
+        lane_row(j) * kRowBytes<Element> + lane_row_offset();
+#pragma unroll
+    for (i32 p = 0; p < kParts<Element>; ++p) {
+      const i32 at = t * tile_bytes + p * kPartBytes;
+      keys.tile[t].part[j][p] = Score::kNonTemporal
+                                    ? stream_part(keys.first, at, lane_offset)
+                                    : load_part(keys.first, at, lane_offset);
+    }
+  }
+}
+
+/// Asks for the first keys of a slice, all at once; `keys` is aligned to 16
+/// bytes. A key is used once a step.
 template <class Score, class Element>
 WINNOW_DEVICE KeyTiles<Score, Element> load_key_tiles(const Element *keys,
                                                       i32 page, i32 slice) {
   static_assert(is_sliced_block<Score>(),
-                "block sizes are 32, 64, 128 and 256 tokens");
-  constexpr i32 tile_bytes = kTileTokens * kRowBytes<Element>;
-  // 64 bits: a large cache has more than 2^31 bytes.
-  const u8 *first = reinterpret_cast<const u8 *>(keys) +
-                    i64(page) * (Score::kBlockSize * kRowBytes<Element>)+slice *
-                        (kSliceTokens<Element> * kRowBytes<Element>);
+                "slices are equal parts of a block of 32, 64, 128 or 256");
+  static_assert(Score::kTilesAhead >= 1 &&
+                    Score::kTilesAhead <= Score::kSliceTiles,
+                "a slice's own tiles are asked for ahead");
   KeyTiles<Score, Element> loaded;
+  // 64 bits: a large cache has more than 2^31 bytes.
+  loaded.first = reinterpret_cast<const u8 *>(keys) +
+                 i64(page) * (Score::kBlockSize * kRowBytes<Element>)+slice *
+                     (kSliceTokens<Score> * kRowBytes<Element>);
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score, Element>; ++t)
-#pragma unroll
-    for (i32 j = 0; j < kLaneRows; ++j) {
-      const u32 lane_offset =
-          lane_row(j) * kRowBytes<Element> + lane_row_offset();
-#pragma unroll
-      for (i32 p = 0; p < kParts<Element>; ++p)
-        loaded.tile[t].part[j][p] =
-            stream_part(first, t * tile_bytes + p * kPartBytes, lane_offset);
-    }
+  for (i32 t = 0; t < Score::kTilesAhead; ++t)
+    load_tile(loaded, t);
   // Left to itself the scheduler would have few registers rather than many
   // loads in flight.
   keep_order();
   return loaded;
 }
 
-template <class Score, class Element, i32 Bytes>
-WINNOW_DEVICE Products<Score, Element, Bytes>
-multiply_accumulate(const KeyTiles<Score, Element, Bytes> &keys,
+template <class Score, class Element>
+WINNOW_DEVICE Products<Score>
+multiply_accumulate(KeyTiles<Score, Element> keys,
                     const Queries<Score, Element> &queries) {
-  Products<Score, Element, Bytes> products;
+  Products<Score> products;
 #pragma unroll
-  for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t)
+  for (i32 t = 0; t < Score::kSliceTiles; ++t) {
     products.tile[t] =
         QueryLayout<Score>::multiply(queries, operand_of(keys.tile[t]));
+    if (t + Score::kTilesAhead < Score::kSliceTiles) {
+      // No earlier, or more keys would be in registers than are meant to be.
+      keep_order();
+      load_tile(keys, t + Score::kTilesAhead);
+      keep_order();
+    }
+  }
   return products;
 }
 
 /// Takes the tokens that a row does not see out of its maximum.
-template <class Score, class Element, i32 Bytes>
-WINNOW_DEVICE void mask(Products<Score, Element, Bytes> &products,
-                        const ScoreTask<Score> &task, i32 block, i32 slice) {
+template <class Score>
+WINNOW_DEVICE void mask(Products<Score> &products, const ScoreTask<Score> &task,
+                        i32 block, i32 slice) {
   const i32 first_token =
-      block * Score::kBlockSize + slice * kSliceTokens<Element, Bytes>;
+      block * Score::kBlockSize + slice * kSliceTokens<Score>;
 #pragma unroll
   for (i32 s = 0; s < QueryLayout<Score>::kSlots; ++s) {
 #pragma unroll
@@ -111,7 +134,7 @@ WINNOW_DEVICE void mask(Products<Score, Element, Bytes> &products,
       const i32 left =
           task.visible[s] - (first_token + QueryLayout<Score>::token(i));
 #pragma unroll
-      for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t) {
+      for (i32 t = 0; t < Score::kSliceTiles; ++t) {
         float &product = products.tile[t].at[s][i];
         product = t * kTileTokens < left ? product : kNoProduct;
       }
@@ -132,13 +155,12 @@ template <class Score> WINNOW_DEVICE Best<Score> no_score() {
 }
 
 /// Takes a slice's products into the lane's maxima. A NaN product never wins.
-template <class Score, class Element, i32 Bytes>
-WINNOW_DEVICE void fold(const Products<Score, Element, Bytes> &products,
-                        Best<Score> &best) {
+template <class Score>
+WINNOW_DEVICE void fold(const Products<Score> &products, Best<Score> &best) {
 #pragma unroll
   for (i32 s = 0; s < QueryLayout<Score>::kSlots; ++s)
 #pragma unroll
-    for (i32 t = 0; t < kTiles<Score, Element, Bytes>; ++t)
+    for (i32 t = 0; t < Score::kSliceTiles; ++t)
 #pragma unroll
       for (i32 i = 0; i < QueryLayout<Score>::kTokens; ++i)
         best.slot[s] = max_but_nan(best.slot[s], products.tile[t].at[s][i]);

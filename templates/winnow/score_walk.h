@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which blocks a wave scores and where they lie in the key cache.
-// Grid: (kChunks, requests), one request a workgroup. Wave w of chunk x takes
-// the logical blocks x * kWaves + w, then every kChunks * kWaves-th.
+// Grid: (kChunks, requests), one request a workgroup. kSplit waves share a
+// block, so that few requests are work for all of the device: team w / kSplit
+// of chunk x takes the logical blocks x * kTeams + w / kSplit, then every
+// kChunks * kTeams-th. Each wave of a team has some of a block's slices.
 //
 // A shape states, besides what rows.h needs:
 //   kHeads    index heads; kHeads * kQueryLen is at most 16
 //   kChunks   workgroups a request (grid x)
 //   kWaves    waves a workgroup
-// and what shard.h needs. Of a shard's blocks wave w takes every
-// kChunks * kWaves-th.
+//   kSplit    waves that share a block: at most as many as it has slices
+//   kPages    blocks of a wave whose keys are in flight at once (PageWalk)
+// and what shard.h needs. Of a shard's blocks a team takes every
+// kChunks * kTeams-th.
 #pragma once
 
 #include "winnow/rows.h"
@@ -21,6 +25,15 @@ namespace winnow {
 /// row t.
 template <class Score>
 inline constexpr i32 kQueries = Score::kHeads * Score::kQueryLen;
+
+/// The groups of waves that a workgroup's waves are, each with blocks of its
+/// own, and this wave's place in its own.
+template <class Score>
+inline constexpr i32 kTeams = Score::kWaves / Score::kSplit;
+template <class Score> WINNOW_DEVICE i32 place_in_team() {
+  // Unsigned, so that the compiler sees that it is below kSplit.
+  return Score::kSplit == 1 ? 0 : u32(wave_index()) % Score::kSplit;
+}
 
 /// Lanes and matrix rows without a query repeat the last one: nobody looks at
 /// their scores, and of a single query nothing depends on the lane.
@@ -45,19 +58,23 @@ template <class Score> struct ScoreTask {
   i32 block_count;
 };
 
-/// `first_column` is the wave's first column; a wave that stores no scores is
-/// one that another wave stores for.
+/// The wave's first column of scores.
+template <class Score> WINNOW_DEVICE i32 first_column() {
+  return workgroup_x() * kTeams<Score> + wave_index() / Score::kSplit;
+}
+
 template <class Score>
-WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens, i32 first_column,
-                                          bool wave_stores) {
+WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
   static_assert(Score::kHeads >= 1 && kQueries<Score> <= kMatrixRows,
                 "index heads x query length are at most 16");
+  static_assert(Score::kSplit >= 1 && Score::kWaves % Score::kSplit == 0,
+                "all waves share blocks with as many others");
   static_assert(Score::kChunks >= 1 && Score::kWaves >= 1 &&
                     Score::kWaves <= 16,
                 "a workgroup has 1 to 16 waves");
   ScoreTask<Score> task;
   task.request = workgroup_y();
-  task.first_block = block_of_column<Score>(first_column);
+  task.first_block = block_of_column<Score>(first_column<Score>());
   const i32 length = load_uniform(seq_lens, task.request);
   task.reach =
       block_count<Score>(causal_length<Score>(length, Score::kQueryLen - 1));
@@ -70,21 +87,20 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens, i32 first_column,
         existing_query<Score>(QueryLayout<Score>::query(i)) / Score::kHeads);
   const i32 query = QueryLayout<Score>::own_query();
   task.query = existing_query<Score>(query);
-  const bool stores =
-      wave_stores && QueryLayout<Score>::stores() && query < kQueries<Score>;
+  // The first wave of a team stores for all of it.
+  const bool stores = place_in_team<Score>() == 0 &&
+                      QueryLayout<Score>::stores() && query < kQueries<Score>;
   const i32 visible = causal_length<Score>(length, task.query / Score::kHeads);
   task.block_count = stores ? block_count<Score>(visible) : 0;
   return task;
-}
-template <class Score>
-WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
-  return score_task<Score>(seq_lens,
-                           workgroup_x() * Score::kWaves + wave_index(), true);
 }
 
 /// The wave's blocks in turn. The lanes hold one of its next table entries
 /// each: one load for all of them, long before the pages are needed. Entries
 /// past the request's reach are never read.
+///
+/// With kPages > 1 it goes on past the request's last block, to a multiple of
+/// that: such blocks are in no memory, and no row sees them.
 template <class Score> class PageWalk {
 public:
   WINNOW_DEVICE PageWalk(const ScoreTask<Score> &task, const i32 *index_table,
@@ -92,6 +108,10 @@ public:
       : block(task.first_block),
         table_(index_table + task.request * index_table_stride),
         reach_(task.reach), full_blocks_(task.full_blocks) {
+    static_assert(kTeams<Score> == 1 || Score::kSplit == 1,
+                  "waves that share blocks are all of a workgroup");
+    static_assert(kWaveLanes % Score::kPages == 0,
+                  "the lanes hold the entries of all pages in flight");
     if (more())
       load_entries();
   }
@@ -105,6 +125,8 @@ public:
       load_entries();
     else
       page = read_lane(entries_, step_);
+    if (Score::kPages > 1 && !more())
+      page = -1;
   }
 
   /// Whether the block is in memory; a negative entry says that it is not.
@@ -113,12 +135,23 @@ public:
   /// Whether some row does not see all of the block's tokens.
   WINNOW_DEVICE bool partial() const { return block >= full_blocks_; }
 
+  /// Where the wave's i-th block from this one on lies, of kPages in flight;
+  /// negative if nowhere, or if there is none.
+  WINNOW_DEVICE i32 page_after(i32 i) const {
+    return block + i * kStep < reach_
+               ? static_cast<i32>(read_lane(entries_, step_ + i))
+               : -1;
+  }
+
+  /// The wave's slices of a block are this one and every kSplit-th after it.
+  WINNOW_DEVICE static i32 first_slice() { return place_in_team<Score>(); }
+
   i32 block; ///< scalar: the logical block
   i32 page;  ///< scalar: where it lies in the cache; negative if nowhere
 
 private:
   static constexpr i32 kStep =
-      Score::kChunks * Score::kWaves * Score::kShardWorld;
+      Score::kChunks * kTeams<Score> * Score::kShardWorld;
 
   /// The first entry is taken out at once, so that later steps need not wait
   /// for memory. Lanes whose block is past the reach repeat the last entry,

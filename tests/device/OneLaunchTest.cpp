@@ -222,6 +222,7 @@ TEST(OneLaunch, IsRefusedWithTheReason) {
   ragged.queryLen = 0;
   mixed.keep = 65;
   longRow.maxSeqLen = 2097152;
+  longRow.schedule = "waves = 4";
   large.prefer = "generic";
   large.headDim = 1024;
   large.heads = large.kvHeads = 8;

@@ -156,9 +156,14 @@ std::string attributes(const Shape &shape) {
   text += "}";
   if (!shape.contract.empty())
     text += fmt::format(", winnow.contract = \"{}\"", shape.contract);
+  std::vector<std::string> schedule;
   if (shape.launches)
+    schedule.push_back(fmt::format("launches = {}", shape.launches));
+  if (!shape.schedule.empty())
+    schedule.push_back(fmt::format("score = {{{}}}", shape.schedule));
+  if (!schedule.empty())
     text +=
-        fmt::format(", winnow.schedule = {{launches = {}}}", shape.launches);
+        fmt::format(", winnow.schedule = {{{}}}", fmt::join(schedule, ", "));
   if (!shape.attention || !shape.selects)
     return text;
   if (!shape.remaps)
@@ -247,5 +252,6 @@ std::string Shape::text() const {
   addWord("score lowering", scoreLowering, m3.scoreLowering);
   addWord("select lowering", selectLowering, m3.selectLowering);
   add("launches", launches, m3.launches);
+  addWord("schedule", schedule, m3.schedule);
   return text.empty() ? "MiniMax-M3 decode" : text;
 }

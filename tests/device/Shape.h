@@ -56,6 +56,7 @@ struct Shape {
   std::string scoreLowering, selectLowering;
 
   int64_t launches = 0; ///< that the description asks for; 0: it does not
+  std::string schedule; ///< of scoring: "prefetch = 2, waves = 4"; may be empty
 
   /// The lowering that is tried first; empty: the best first.
   std::string prefer;

@@ -5,6 +5,7 @@
 #include "Kernels.h"
 #include "Random.h"
 #include "RandomCase.h"
+#include "RandomSchedule.h"
 
 #include "Compilers.h"
 #include "winnow/Runtime/Bundle.h"
@@ -120,6 +121,11 @@ private:
           form.scoreLowering.clear();
           form.selectLowering.clear();
         }
+        // The lowerings of another target have other limits.
+        if (options.arch.starts_with("sm_"))
+          form.schedule = form.prefer.empty() && random.chance(50)
+                              ? randomSchedule(form, "mma", random)
+                              : "";
         exportForm(made, form, variant, known);
       }
     }

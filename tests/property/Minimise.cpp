@@ -110,6 +110,7 @@ void addOptions(std::vector<Step> &steps) {
       return become(trial.shape.*field, Shape().*field);
     });
   };
+  toUsual(&Shape::schedule);
   // Whole operations, then options.
   for (auto field : {&Shape::rebaseTable, &Shape::rebaseSlots})
     toUsual(field);

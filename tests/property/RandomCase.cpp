@@ -2,6 +2,7 @@
 #include "RandomCase.h"
 
 #include "Random.h"
+#include "RandomSchedule.h"
 #include "Refusals.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr int64_t kScores = 1 << 19;
 
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : random(seed), launchDice(~seed) {}
+  explicit Generator(uint64_t seed)
+      : random(seed), launchDice(~seed), scheduleDice(seed ^ 0x7363686564u) {}
 
   Shape shape() {
     Shape shape;
@@ -41,12 +43,15 @@ public:
   }
 
   /// Lowerings beside the best: the generic one, and the two that mix; each in
-  /// one launch or two where there is a choice.
+  /// one launch or two where there is a choice, and with any schedule.
   std::vector<Shape> variants(const Shape &shape) {
     std::vector<Shape> all = loweringsOf(shape);
     for (Shape &each : all)
       if (joins(each))
         each.launches = launchDice.pick({0, 1, 1, 2});
+    for (Shape &each : all)
+      if (each.prefer.empty() && scheduleDice.chance(50))
+        each.schedule = randomSchedule(each, "mfma", scheduleDice);
     return all;
   }
 
@@ -302,7 +307,8 @@ private:
   }
 
   Random random;
-  Random launchDice; // so that the rest of a seed's case is what it was
+  // So that the rest of a seed's case is what it was.
+  Random launchDice, scheduleDice;
 };
 
 } // namespace

@@ -6,9 +6,11 @@
 
 #include "winnow/page_table.h"
 #include "winnow/score_force.h"
+#include "winnow/score_join.h"
+#include "winnow/score_pages.h"
 #include "winnow/score_store.h"
 #include "winnow/score_tiles.h"
-#ifdef SPLIT
+#ifdef STAGES
 #include "winnow/score_stream.h"
 #endif
 #include "winnow/score_walk.h"
@@ -77,6 +79,30 @@
 #ifndef PAGE_PAD
 #define PAGE_PAD 0
 #endif
+// Waves that share a block; of bulk copies as many as there are 8 KiB of it.
+#ifndef SPLIT
+#define SPLIT 1
+#endif
+// 16 KiB of keys at a time, or with bulk copies 8.
+#ifndef SLICE_TILES
+#ifdef STAGES
+#define SLICE_BYTES 8192
+#else
+#define SLICE_BYTES 16384
+#endif
+#define SLICE_TILES                                                            \
+  winnow::min(SLICE_BYTES / 2048 / int(sizeof(winnow::ELEMENT)),               \
+              BLOCK_SIZE / 16 / SPLIT)
+#endif
+#ifndef TILES_AHEAD
+#define TILES_AHEAD kSliceTiles
+#endif
+#ifndef PAGES
+#define PAGES 1
+#endif
+#ifndef NON_TEMPORAL
+#define NON_TEMPORAL true
+#endif
 
 namespace {
 
@@ -93,9 +119,14 @@ struct Score {
   static constexpr int kShardWorld = SHARD_WORLD;
   static constexpr int kChunks = CHUNKS;
   static constexpr int kWaves = SCORE_WAVES;
-#ifdef SPLIT // of targets that have bulk copies
   static constexpr int kSplit = SPLIT;
+  static constexpr int kSliceTiles = SLICE_TILES;
+  static constexpr int kTilesAhead = TILES_AHEAD;
+  static constexpr bool kNonTemporal = NON_TEMPORAL;
+#ifdef STAGES // of targets that have bulk copies
   static constexpr int kStages = STAGES;
+#else
+  static constexpr int kPages = PAGES;
 #endif
 };
 
@@ -122,7 +153,7 @@ struct Select {
 
 using namespace winnow;
 
-#ifdef SPLIT
+#ifdef STAGES
 
 WINNOW_KERNEL(kWaveLanes *Score::kWaves)
 m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
@@ -142,12 +173,12 @@ m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
     if (at.mapped()) {
       Best<Score> best = no_score<Score>();
       // walk_copies: this wave's slices of the block.
-      for (i32 slice = at.first_slice(); slice < kCopies<Score, ELEMENT>;
+      for (i32 slice = at.first_slice(); slice < kSlices<Score>;
            slice += Score::kSplit) {
         // take_key_tiles: the keys of a slice, the next one on its way.
         const auto tiles = at.take();
         // multiply_accumulate: the queries times 16 tokens a tile.
-        auto products = multiply_accumulate<Score>(tiles, query);
+        Products<Score> products = multiply_accumulate<Score>(tiles, query);
         // mask: only where some row does not see the whole block.
         if (at.partial())
           mask<Score>(products, task, at.block, slice);
@@ -175,36 +206,52 @@ m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
   // load_query: the request's queries, held for the whole walk.
   const Queries<Score, ELEMENT> query = load_query<Score>(q, task);
   // walk_pages: the wave's blocks, and where the block table says they lie.
+  WINNOW_SHARED JoinStorage<Score> joined;
+  i32 joined_set = 0;
+#if PAGES > 1
+  for (PageWalk<Score> at(task, index_table, index_table_stride); at.more();) {
+    // load_key_tiles: the keys of some pages, all in flight at once.
+    const PagesAhead<Score, ELEMENT> ahead = load_pages_ahead<Score>(keys, at);
+#pragma unroll
+    for (i32 i = 0; i < Score::kPages; ++i, at.next()) {
+#else
   for (PageWalk<Score> at(task, index_table, index_table_stride); at.more();
        at.next()) {
-    float block_score = kNoScore;
-    if (at.mapped()) {
-      Best<Score> best = no_score<Score>();
-      // walk_slices: up to 128 tokens of the block at a time.
-      for (i32 slice = 0; slice < kSlices<Score, ELEMENT>; ++slice) {
-        // load_key_tiles: the keys of a slice, all in flight at once.
-        const KeyTiles<Score, ELEMENT> tiles =
-            load_key_tiles<Score>(keys, at.page, slice);
-        // multiply_accumulate: the queries times 16 tokens a tile.
-        Products<Score, ELEMENT> products =
-            multiply_accumulate<Score>(tiles, query);
-        // mask: only where some row does not see the whole block.
-        if (at.partial())
-          mask<Score>(products, task, at.block, slice);
-        // fold: the maximum over this lane's tokens.
-        fold<Score>(products, best);
+    {
+#endif
+      float block_score = kNoScore;
+      if (at.mapped()) {
+        Best<Score> best = no_score<Score>();
+        // walk_slices: up to 128 tokens of the block at a time.
+        for (i32 slice = at.first_slice(); slice < kSlices<Score>;
+             slice += Score::kSplit) {
+#if PAGES > 1
+          const KeyTiles<Score, ELEMENT> &tiles = ahead.page[i];
+#else
+          // load_key_tiles: the keys of a slice, all in flight at once.
+          const KeyTiles<Score, ELEMENT> tiles =
+              load_key_tiles<Score>(keys, at.page, slice);
+#endif
+          // multiply_accumulate: the queries times 16 tokens a tile.
+          Products<Score> products = multiply_accumulate<Score>(tiles, query);
+          // mask: only where some row does not see the whole block.
+          if (at.partial())
+            mask<Score>(products, task, at.block, slice);
+          // fold: the maximum over this lane's tokens.
+          fold<Score>(products, best);
+        }
+        // reduce: the maximum over the lanes of a query, and over its waves.
+        block_score = join_waves(reduce<Score>(best), joined, joined_set);
+        // force: blocks that are always kept.
+        block_score = force<Score>(block_score, task, at.block);
       }
-      // reduce: the maximum over the lanes of a query.
-      block_score = reduce<Score>(best);
-      // force: blocks that are always kept.
-      block_score = force<Score>(block_score, task, at.block);
+      // store_score: one entry for each row that sees the block.
+      store_score<Score>(score, score_head_stride, block_score, task, at.block);
     }
-    // store_score: one entry for each row that sees the block.
-    store_score<Score>(score, score_head_stride, block_score, task, at.block);
   }
 }
 
-#endif // SPLIT
+#endif // STAGES
 
 WINNOW_KERNEL(kWaveLanes *Select::kWaves)
 m3_decode_select(const float *score, i64 score_head_stride, const i32 *seq_lens,

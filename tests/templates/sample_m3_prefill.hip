@@ -75,6 +75,14 @@
 #ifndef PAGE_PAD
 #define PAGE_PAD 0
 #endif
+// 16 KiB of keys at a time.
+#ifndef SLICE_TILES
+#define SLICE_TILES                                                            \
+  winnow::min(8 / int(sizeof(winnow::ELEMENT)), BLOCK_SIZE / 16)
+#endif
+#ifndef NON_TEMPORAL
+#define NON_TEMPORAL false
+#endif
 
 namespace {
 
@@ -91,6 +99,8 @@ struct Score {
   static constexpr int kShardWorld = SHARD_WORLD;
   static constexpr int kChunkBlocks = CHUNK_BLOCKS;
   static constexpr int kWaves = SCORE_WAVES;
+  static constexpr int kSliceTiles = SLICE_TILES;
+  static constexpr bool kNonTemporal = NON_TEMPORAL;
 };
 
 struct Select {
@@ -132,7 +142,7 @@ m3_prefill_score(const ELEMENT *q, i64 q_rows, const ELEMENT *keys,
        at.more(); at.next()) {
     // share_slices: a slice is in one buffer while the next fills the other.
     TileBest<Score> best = no_tile_score<Score>();
-    for (i32 slice = 0; slice < kSlices<Score, ELEMENT>; ++slice) {
+    for (i32 slice = 0; slice < kSlices<Score>; ++slice) {
       const i32 buffer = at.share(slice);
       // score_slice: products, masked where some row does not see the block.
       if (at.scored())

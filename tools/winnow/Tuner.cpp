@@ -182,23 +182,42 @@ private:
                        : std::string_view(options.compile.arch));
     const bool ragged = problem.kind == KernelProblem::Kind::RaggedScore;
     std::vector<Workload> loads = workloadsOf(kernel, ragged);
+    const auto predict = [&](const KernelSchedule &schedule) {
+      double logs = 0;
+      for (const Workload &load : loads)
+        logs += std::log(predictSeconds(problem, machine, schedule, load));
+      return RankedSchedule{schedule, std::exp(logs / double(loads.size()))};
+    };
     std::vector<RankedSchedule> ranked =
         rankSchedules(problem, machine, kernel.fixedParameters(), loads);
+    // How keys are asked for is varied around what the model has in front for
+    // these shapes, in half of the candidates at most.
+    std::vector<RankedSchedule> variations;
+    for (const KernelSchedule &each : variationsOf(
+             problem, ranked.empty() ? kernel.chosen : ranked.front().schedule,
+             kernel.fixedParameters()))
+      if (each != kernel.chosen) {
+        const RankedSchedule one = predict(each);
+        variations.insert(std::upper_bound(variations.begin(), variations.end(),
+                                           one,
+                                           [](const RankedSchedule &a,
+                                              const RankedSchedule &b) {
+                                             return a.seconds < b.seconds;
+                                           }),
+                          one);
+      }
     auto isChosen = [&](const RankedSchedule &each) {
       return each.schedule == kernel.chosen;
     };
     auto chosen = std::find_if(ranked.begin(), ranked.end(), isChosen);
-    if (chosen == ranked.end()) {
-      double logs = 0;
-      for (const Workload &load : loads)
-        logs += std::log(predictSeconds(problem, machine, kernel.chosen, load));
-      ranked.insert(ranked.begin(),
-                    {kernel.chosen, std::exp(logs / double(loads.size()))});
-    } else {
+    if (chosen == ranked.end())
+      ranked.insert(ranked.begin(), predict(kernel.chosen));
+    else
       std::rotate(ranked.begin(), chosen, chosen + 1);
-    }
-    if (ranked.size() > options.most)
-      ranked.resize(std::max<size_t>(options.most, 1));
+    const size_t most = std::max<size_t>(options.most, 1);
+    variations.resize(std::min(variations.size(), most / 2));
+    ranked.resize(std::min(ranked.size(), most - variations.size()));
+    ranked.insert(ranked.end(), variations.begin(), variations.end());
     std::vector<TunedCandidate> candidates;
     for (const RankedSchedule &each : ranked) {
       TunedCandidate candidate;
@@ -234,15 +253,20 @@ private:
       if (!schedule.empty())
         programs.push_back(generate(schedule));
     }
-    if (hasScore && (!tunable.launchesFixed || tunable.launches == 1))
+    if (hasScore && (!tunable.launchesFixed || tunable.launches == 1)) {
+      std::optional<Program> refused; // the first of those
+      const size_t apart = programs.size();
       for (const TunedCandidate &score : kernels.front()) {
         // Selection follows from the waves of scoring.
         Program joined = generate(score.schedule + ",launches=1");
-        const bool isPossible = joined.refused.empty();
-        programs.push_back(std::move(joined));
-        if (!isPossible)
-          break; // nor would others be: the best by the model comes first
+        if (joined.refused.empty())
+          programs.push_back(std::move(joined));
+        else if (!refused)
+          refused = std::move(joined);
       }
+      if (programs.size() == apart && refused)
+        programs.push_back(std::move(*refused));
+    }
     for (std::vector<TunedCandidate> &own : kernels)
       for (TunedCandidate &candidate : own)
         if (!candidate.schedule.empty())

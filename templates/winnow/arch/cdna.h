@@ -111,6 +111,11 @@ WINNOW_DEVICE void wave_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
 }
 
+/// What some waves that are one team have written to local memory before is
+/// seen by all of them after. There are barriers of whole workgroups alone
+/// (CDNA3 and CDNA4 ISA, "s_barrier"), so that all waves have to be one team.
+template <i32 Waves> WINNOW_DEVICE void team_barrier(i32) { local_barrier(); }
+
 // --- Memory ---
 
 /// Memory at large, as opposed to a pointer that might be to LDS.
@@ -179,12 +184,13 @@ WINNOW_DEVICE Part stream_part(const u8 *base, i32 at, u32 lane_offset) {
 }
 
 /// Parts that a lane carries from memory to local memory: asked for, then put
-/// down. In between they are in registers.
-template <i32 N> class PartsInFlight {
+/// down. In between they are in registers. `IsOnce`: of data that is used once.
+template <i32 N, bool IsOnce> class PartsInFlight {
 public:
   WINNOW_DEVICE void ask(i32 i, const u8 *base, i32 at, u32 lane_offset,
                          Part *) {
-    part_[i] = load_part(base, at, lane_offset);
+    part_[i] = IsOnce ? stream_part(base, at, lane_offset)
+                      : load_part(base, at, lane_offset);
   }
   WINNOW_DEVICE void put(i32 i, Part *to) const { *to = part_[i]; }
 
@@ -198,9 +204,6 @@ private:
 template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
   return part ^ row % Parts;
 }
-
-/// Keys that a wave has in flight at once: 256 bytes a lane.
-inline constexpr i32 kSliceBytes = 16384;
 
 // --- Scheduling ---
 

@@ -159,17 +159,31 @@ WINNOW_DEVICE u32 local_address(const void *local) {
   return static_cast<u32>(::__cvta_generic_to_shared(local));
 }
 
+/// Has the second-level cache drop what is loaded before anything else.
+WINNOW_DEVICE u64 dropped_first() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+  return policy;
+}
+
 /// Parts that a lane carries from memory to local memory: asynchronous copies,
 /// which no register holds in between. put() is for all of them once it was
-/// called for the last.
-template <i32 N> class PartsInFlight {
+/// called for the last. `IsOnce`: of data that is used once.
+template <i32 N, bool IsOnce> class PartsInFlight {
 public:
   WINNOW_DEVICE void ask(i32, const u8 *base, i32 at, u32 lane_offset,
                          Part *to) {
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
-                     local_address(to)),
-                 "l"(base + at + lane_offset)
-                 : "memory");
+    if constexpr (IsOnce)
+      asm volatile(
+          "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, "
+          "%2;" ::"r"(local_address(to)),
+          "l"(base + at + lane_offset), "l"(dropped_first())
+          : "memory");
+    else
+      asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
+                       local_address(to)),
+                   "l"(base + at + lane_offset)
+                   : "memory");
   }
   WINNOW_DEVICE void put(i32 i, Part *) const {
     if (i == N - 1)
@@ -185,14 +199,6 @@ template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
   return part ^ row % 2 * 4;
 }
 
-/// Keys that a wave loads at once, or a workgroup to share: 512 bytes a lane of
-/// one wave.
-inline constexpr i32 kSliceBytes = 16384;
-
-/// Keys that one bulk copy brings: large enough to cost little each, small
-/// enough that several waves share a block.
-inline constexpr i32 kCopyBytes = 8192;
-
 /// Asynchronous bulk copies from memory to local memory, and a barrier at which
 /// one wave waits for its own (mbarrier). Copies are in order after what the
 /// wave has read of `to` before its last wave_barrier().
@@ -206,16 +212,24 @@ public:
         : "memory");
   }
   /// One lane asks for `bytes`, a multiple of 16, from and to multiples of 16.
-  /// The data is used once, so the second-level cache drops it first.
+  /// `IsOnce`: of data that is used once.
+  template <bool IsOnce>
   WINNOW_DEVICE void ask(Part *to, const u8 *from, i32 bytes) {
-    u64 policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-    asm volatile(
-        "mbarrier.arrive.expect_tx.shared.b64 _, [%3], %2;\n\t"
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-        ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(local_address(to)),
-        "l"(from), "r"(bytes), "r"(local_address(&state_)), "l"(policy)
-        : "memory");
+    if constexpr (IsOnce)
+      asm volatile(
+          "mbarrier.arrive.expect_tx.shared.b64 _, [%3], %2;\n\t"
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+          ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(local_address(to)),
+          "l"(from), "r"(bytes), "r"(local_address(&state_)),
+          "l"(dropped_first())
+          : "memory");
+    else
+      asm volatile(
+          "mbarrier.arrive.expect_tx.shared.b64 _, [%3], %2;\n\t"
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+          "[%0], [%1], %2, [%3];" ::"r"(local_address(to)),
+          "l"(from), "r"(bytes), "r"(local_address(&state_))
+          : "memory");
   }
   /// Waits for the copy that was asked for `phase` copies after the first.
   WINNOW_DEVICE void wait(u32 phase) {

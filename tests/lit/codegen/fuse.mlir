@@ -24,8 +24,8 @@
 // CHECK-NOT: winnow.kernel @speculate_score(
 // CHECK-LABEL: winnow.kernel @speculate_score_select(
 // CHECK-SAME:  %query: memref<?x4x128xf8E4M3FN>, %keys: memref<?x256x128xf8E4M3FN>, %index_table: memref<?x?xi32>, %[[LENS:.+]]: memref<?xi32>, %[[ARRIVALS:.+]]: memref<?x2xi32>, %[[SCORE:.+]]: memref<4x?x1024xf32>, %[[SELECTION:.+]]: memref<?x4x5xi32>, %attn_table: memref<?x?xi32>, %pages: memref<?x?xi32>, %ctx: memref<?xi32>)
-// CHECK-NEXT:  shape Decode {kArrivals = 256, kBlockSize = 256, kChunks = 256, kHeadDim = 128, kHeads = 4, kIdPad = -1, kInitBlocks = 1, kKvHeads = 8, kLocalBlocks = 2, kMaxBlocks = 1000, kOrderAscending = true, kPagePad = -1, kPagesPerBlock = 2, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSlots = 4, kTieHighest = false, kTopK = 5, kWaves = 4}
-// CHECK-NEXT:  grid #[[$GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 256 : i64, slots = 4 : i64, waves = 4 : i64}} {
+// CHECK-NEXT:  shape Decode {kArrivals = 256, kBlockSize = 256, kChunks = 256, kHeadDim = 128, kHeads = 4, kIdPad = -1, kInitBlocks = 1, kKvHeads = 8, kLocalBlocks = 2, kMaxBlocks = 1000, kNonTemporal = true, kOrderAscending = true, kPagePad = -1, kPages = 1, kPagesPerBlock = 2, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSliceTiles = 8, kSlots = 4, kSplit = 1, kTieHighest = false, kTilesAhead = 8, kTopK = 5, kWaves = 4}
+// CHECK-NEXT:  grid #[[$GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 256 : i64, key_tiles = 16 : i64, non_temporal = 1 : i64, pages_in_flight = 1 : i64, prefetch = 8 : i64, slots = 4 : i64, waves = 4 : i64}} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.score_task %[[LENS]]
 // CHECK:         winnow.stage.walk_pages
 // CHECK:           winnow.stage.store_score

@@ -11,7 +11,7 @@
 
 // CHECK-LABEL: winnow.kernel @prefill_score(
 // CHECK-SAME:  %seq_lens: memref<?xi32>, %cu_seqlens: memref<?xi32>, %score: memref<4x?x1024xf32>)
-// CHECK-NEXT:  shape Score {kBlockSize = 128, kChunkBlocks = 32, kHeadDim = 128, kHeads = 4, kInitBlocks = 0, kLocalBlocks = 1, kMaxBlocks = 1000, kQueryTiles = 4, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kWaves = 4}
+// CHECK-NEXT:  shape Score {kBlockSize = 128, kChunkBlocks = 32, kHeadDim = 128, kHeads = 4, kInitBlocks = 0, kLocalBlocks = 1, kMaxBlocks = 1000, kNonTemporal = false, kQueryTiles = 4, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSliceTiles = 4, kWaves = 4}
 // CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma"
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.ragged_task %seq_lens, %cu_seqlens
 // CHECK-NEXT:    %[[QUERIES:.+]] = winnow.stage.load_query_tiles %{{.+}} for %[[TASK]]

@@ -29,7 +29,7 @@ func.func @too_narrow(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4
 
 // -----
 
-// expected-error@below {{fixes 'chunk_blocks' in 'winnow.schedule', which none of its kernels has (lowering 'mfma'); they have score: waves, chunks; select: waves, slots}}
+// expected-error@below {{fixes 'chunk_blocks' in 'winnow.schedule', which none of its kernels has (lowering 'mfma'); they have score: waves, chunks, key_tiles, prefetch, pages_in_flight, non_temporal; select: waves, slots}}
 func.func @not_ragged(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
                       %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 131072, max_requests = 8},

@@ -13,8 +13,8 @@
 // OWN:         kChunks = 128,
 // OPTION:      kChunks = 5,
 // CHECK-SAME:  kWaves = 8}
-// OWN:         winnow.schedule = {chunks = 128 : i64, waves = 8 : i64}, winnow.schedule_from = {waves = "description"}}
-// OPTION:      winnow.schedule = {chunks = 5 : i64, waves = 8 : i64}, winnow.schedule_from = {chunks = "option", waves = "description"}}
+// OWN:         winnow.schedule = {chunks = 128 : i64, key_tiles = 8 : i64, non_temporal = 1 : i64, pages_in_flight = 1 : i64, prefetch = 8 : i64, waves = 8 : i64}, winnow.schedule_from = {waves = "description"}}
+// OPTION:      winnow.schedule = {chunks = 5 : i64, key_tiles = 8 : i64, non_temporal = 1 : i64, pages_in_flight = 1 : i64, prefetch = 8 : i64, waves = 8 : i64}, winnow.schedule_from = {chunks = "option", waves = "description"}}
 // CHECK: winnow.kernel @own_select(
 // OWN:         kSlots = 8
 // OWN-SAME:    kWaves = 2
@@ -23,7 +23,7 @@
 // OPTION:      winnow.schedule = {slots = 4 : i64, waves = 4 : i64}, winnow.schedule_from = {waves = "option"}}
 
 // MODEL-LABEL: winnow.kernel @own_score(
-// MODEL:       winnow.schedule = {chunks = 256 : i64, waves = 4 : i64}} {
+// MODEL:       winnow.schedule = {chunks = 256 : i64, key_tiles = 8 : i64, non_temporal = 1 : i64, pages_in_flight = 1 : i64, prefetch = 8 : i64, waves = 4 : i64}} {
 func.func @own(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
                %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 131072, max_requests = 8},

@@ -10,8 +10,8 @@
 // CHECK-DAG: #[[$EXTENTS:.+]] = affine_map<()[s0] -> (4, s0 * 2, 1024)>
 
 // CHECK-LABEL: winnow.kernel @speculate_score(
-// CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 256, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kWaves = 4}
-// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 256 : i64, waves = 4 : i64}} {
+// CHECK-NEXT:  shape Score {kBlockSize = 256, kChunks = 256, kHeadDim = 128, kHeads = 4, kInitBlocks = 1, kLocalBlocks = 2, kMaxBlocks = 1000, kNonTemporal = true, kPages = 1, kQueryLen = 2, kScoreStride = 1024, kShardRank = 0, kShardWorld = 1, kSliceTiles = 8, kSplit = 1, kTilesAhead = 8, kWaves = 4}
+// CHECK-NEXT:  grid #[[$SCORE_GRID]] waves 4 attributes {winnow.arch = "gfx950", winnow.lowering = "mfma", winnow.schedule = {chunks = 256 : i64, key_tiles = 16 : i64, non_temporal = 1 : i64, pages_in_flight = 1 : i64, prefetch = 8 : i64, waves = 4 : i64}} {
 // CHECK-NEXT:    %[[TASK:.+]] = winnow.stage.score_task
 // CHECK-NEXT:    %[[QUERY:.+]] = winnow.stage.load_query %{{.+}} for %[[TASK]]
 // CHECK-NEXT:    winnow.stage.walk_pages %[[PAGE:.+]] of %[[TASK]]

@@ -2,17 +2,17 @@
 // What `winnow.schedule` may hold, whatever the kernels.
 // RUN: winnow-opt %s -verify-diagnostics -split-input-file
 
-// expected-error@below {{attribute 'winnow.schedule' has to be a dictionary of waves, chunks, chunk_blocks, query_tiles, query_group, slots, launches, score, select, found 8 : i64}}
+// expected-error@below {{attribute 'winnow.schedule' has to be a dictionary of waves, chunks, chunk_blocks, query_tiles, key_tiles, prefetch, pages_in_flight, non_temporal, query_group, slots, launches, score, select, found 8 : i64}}
 func.func @no_dictionary() attributes {winnow.schedule = 8} { return }
 
 // -----
 
-// expected-error@below {{unknown option 'wave' of 'winnow.schedule'; known: waves, chunks, chunk_blocks, query_tiles, query_group, slots, launches, score, select}}
+// expected-error@below {{unknown option 'wave' of 'winnow.schedule'; known: waves, chunks, chunk_blocks, query_tiles, key_tiles, prefetch, pages_in_flight, non_temporal, query_group, slots, launches, score, select}}
 func.func @unknown() attributes {winnow.schedule = {wave = 8}} { return }
 
 // -----
 
-// expected-error@below {{unknown option 'slots' of 'winnow.schedule.score'; known: waves, chunks, chunk_blocks, query_tiles, query_group}}
+// expected-error@below {{unknown option 'slots' of 'winnow.schedule.score'; known: waves, chunks, chunk_blocks, query_tiles, key_tiles, prefetch, pages_in_flight, non_temporal, query_group}}
 func.func @of_another_kernel() attributes {winnow.schedule = {score = {slots = 8}}} { return }
 
 // -----
@@ -32,7 +32,7 @@ func.func @no_integer() attributes {winnow.schedule = {chunks = "many"}} { retur
 
 // -----
 
-// expected-error@below {{option 'score' of 'winnow.schedule' has to be a dictionary of waves, chunks, chunk_blocks, query_tiles, query_group, found 4 : i64}}
+// expected-error@below {{option 'score' of 'winnow.schedule' has to be a dictionary of waves, chunks, chunk_blocks, query_tiles, key_tiles, prefetch, pages_in_flight, non_temporal, query_group, found 4 : i64}}
 func.func @no_kernel() attributes {winnow.schedule = {score = 4}} { return }
 
 // -----
@@ -55,7 +55,7 @@ func.func @misplaced(%lens: memref<?xi32>) {
 
 // -----
 
-// expected-error@below {{unknown option 'lanes' of 'winnow.schedule'; known: waves, chunks, chunk_blocks, query_tiles, query_group, slots, launches, score, select}}
+// expected-error@below {{unknown option 'lanes' of 'winnow.schedule'; known: waves, chunks, chunk_blocks, query_tiles, key_tiles, prefetch, pages_in_flight, non_temporal, query_group, slots, launches, score, select}}
 winnow.kernel @kernel(%lens: memref<?xi32>) shape Score {kHeads = 1}
     grid affine_map<()[s0] -> (1, s0, 1)> waves 1
     attributes {winnow.schedule = {lanes = 4}} {

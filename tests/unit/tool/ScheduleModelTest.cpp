@@ -48,6 +48,12 @@ KernelProblem randomProblem(Random &random) {
   problem.headDim = generic ? 8 * random.from(1, 512) : 128;
   problem.elementBytes = random.from(1, 2);
   problem.blockSize = generic ? random.spread(512) : 32 << random.from(0, 3);
+  // A lowering with bulk copies, waves of 32 lanes.
+  if ((problem.kind == Kind::Score || problem.kind == Kind::RaggedScore) &&
+      random.from(0, 2) == 0) {
+    problem.waveLanes = 32;
+    problem.copyBytes = 8192;
+  }
   // 16 waves of 64 lanes with 32 slots hold so many (winnow_mfma's limits).
   problem.places = random.spread(problem.kind == Kind::Merge ? 16384 : 32768);
   problem.requests = random.spread(512);
@@ -129,7 +135,7 @@ TEST(ScheduleModel, AllCandidatesArePossibleAndTheBestIsChosen) {
       EXPECT_LE(ranked.front().seconds, each.seconds * 1.021)
           << textOf(problem);
     }
-    if (problem.kind == Kind::Score) {
+    if (problem.kind == Kind::Score && problem.copyBytes == 0) {
       EXPECT_EQ(chooseSchedule(problem, machine, kNothing),
                 ranked.front().schedule)
           << textOf(problem);
@@ -229,10 +235,79 @@ TEST(ScheduleModel, ConflictsNameBothSides) {
             "(the longest row)");
 }
 
+TEST(ScheduleModel, VariationsChangeHowKeysAreAskedForAndAreFew) {
+  Random random(31);
+  for (int i = 0; i < 500; ++i) {
+    const KernelProblem problem = randomProblem(random);
+    const Machine &machine = machineFor("gfx950");
+    const KernelSchedule schedule = chooseSchedule(problem, machine, kNothing);
+    std::vector<KernelSchedule> variations =
+        variationsOf(problem, schedule, kNothing);
+    const bool scores = problem.kind == Kind::Score,
+               shares = problem.kind == Kind::RaggedScore;
+    EXPECT_LE(variations.size(), scores ? 14u : shares ? 5u : 0u);
+    // Whatever else: keys that stay in caches, or do not.
+    EXPECT_GE(variations.size(), scores || shares ? 1u : 0u);
+    for (const KernelSchedule &each : variations) {
+      EXPECT_NE(each, schedule);
+      expectPossible(problem, each);
+    }
+    // Nothing is varied that is fixed.
+    const FixedParameter all = [&](const ScheduleParameter &parameter) {
+      return std::optional<int64_t>(schedule.*parameter.value);
+    };
+    EXPECT_TRUE(variationsOf(problem, schedule, all).empty());
+  }
+}
+
+TEST(ScheduleModel, SmallPagesAreAskedForTogether) {
+  KernelProblem problem;
+  problem.places = 8192;
+  problem.requests = 64;
+  const Machine &machine = machineFor("gfx950");
+  for (auto [block, bytes, pages] :
+       {std::tuple(32, 1, 4), std::tuple(64, 1, 2), std::tuple(128, 1, 1),
+        std::tuple(32, 2, 2), std::tuple(128, 2, 1)}) {
+    problem.blockSize = block;
+    problem.elementBytes = bytes;
+    const KernelSchedule schedule = chooseSchedule(problem, machine, kNothing);
+    EXPECT_EQ(schedule.pagesInFlight, pages) << block << " x " << bytes;
+    // As many bytes as of a large page.
+    EXPECT_LE(schedule.pagesInFlight * schedule.prefetch * tileBytes(problem),
+              problem.sliceBytes);
+  }
+}
+
+TEST(ScheduleModel, WhatWavesShareFollowsFromTheTilesOfEach) {
+  KernelProblem problem;
+  problem.places = 8192;
+  const auto fixTiles = [](int64_t tiles) -> FixedParameter {
+    return [tiles](const ScheduleParameter &parameter) {
+      return parameter.value == &KernelSchedule::keyTiles ? std::optional(tiles)
+                                                          : std::nullopt;
+    };
+  };
+  for (int64_t copyBytes : {0, 8192})
+    for (int64_t tiles : {1, 2, 4, 8}) {
+      problem.copyBytes = copyBytes;
+      problem.waveLanes = copyBytes ? 32 : 64;
+      const KernelSchedule schedule =
+          chooseSchedule(problem, machineFor("gfx950"), fixTiles(tiles));
+      EXPECT_EQ(findConflict(problem, schedule).value_or(""), "");
+      EXPECT_EQ(wavesOfBlock(problem, schedule), 8 / tiles);
+      EXPECT_EQ(schedule.waves % (8 / tiles), 0);
+    }
+}
+
 TEST(ScheduleModel, TextIsWhatAnOptionTakes) {
   KernelProblem problem;
   KernelSchedule schedule;
   schedule.waves = 8;
   schedule.chunks = 64;
-  EXPECT_EQ(scheduleText(problem, schedule), "score.waves=8,score.chunks=64");
+  schedule.keyTiles = 8;
+  schedule.prefetch = 4;
+  schedule.pagesInFlight = 1;
+  EXPECT_EQ(scheduleText(problem, schedule),
+            "score.waves=8,score.chunks=64,score.key_tiles=8,score.prefetch=4,"
+            "score.pages_in_flight=1,score.non_temporal=0");
 }

@@ -21,12 +21,15 @@ struct Lowering {
   /// are written over an architecture header, so a source is for one
   /// architecture.
   llvm::StringLiteral platform;
-  /// What the architecture headers of the lowering say, too: lanes of a wave,
-  /// and bytes of keys that a wave has in flight at once.
+  /// Lanes of a wave, as the architecture headers of the lowering say, too.
   int64_t waveLanes;
+  /// Bytes of keys that a wave, or a workgroup that shares them, has in flight
+  /// at once unless a schedule says otherwise.
   int64_t sliceBytes;
-  /// Bytes of keys that a bulk copy brings to local memory, for scoring of
+  /// Most bytes of keys that a bulk copy brings to local memory, for scoring of
   /// uniform rows (templates/winnow/score_stream.h); 0 where there are none.
+  /// Large enough to cost little each, small enough that several waves share a
+  /// block.
   int64_t copyBytes;
 
   bool usesMatrixUnits() const { return !platform.empty(); }

@@ -36,13 +36,21 @@ struct RankedSchedule {
 };
 
 /// Every schedule that is worth trying and that the kernel can have, the best
-/// by the model first; of such as are alike the one with fewer waves.
+/// by the model first; of such as are alike the one with fewer waves. How keys
+/// are asked for follows from the rest (variationsOf).
 /// Parameters that are fixed have their value in all of them. Without
 /// workloads: for the usual ones. Empty where what is fixed leaves none.
 std::vector<RankedSchedule> rankSchedules(const KernelProblem &problem,
                                           const Machine &machine,
                                           const FixedParameter &fixed,
                                           std::vector<Workload> workloads = {});
+
+/// The schedule with one of the parameters of memory (isOfMemory) changed that
+/// are not fixed, and what follows from it: those that the kernel can have, a
+/// parameter's in order of its values.
+std::vector<KernelSchedule> variationsOf(const KernelProblem &problem,
+                                         const KernelSchedule &schedule,
+                                         const FixedParameter &fixed);
 
 } // namespace winnow
 

@@ -26,10 +26,11 @@ struct KernelProblem {
   };
   Kind kind = Kind::Score;
   int64_t waveLanes = 64;
-  /// Bytes of keys that a wave has in flight at once.
+  /// Bytes of keys that a wave has in flight at once, unless it is told
+  /// otherwise.
   int64_t sliceBytes = 16384;
-  /// Bytes of keys that a bulk copy brings ahead of a wave; 0 where keys come
-  /// to registers.
+  /// Bytes of keys that a bulk copy brings ahead of a wave at most; 0 where
+  /// keys come to registers.
   int64_t copyBytes = 0;
   int64_t heads = 1;
   /// Scoring: rows of a request times heads, the most that there are.
@@ -51,13 +52,30 @@ struct KernelProblem {
   }
 };
 
-/// Of scoring through bulk copies: how many waves share a block, each with a
-/// part of its copies.
-int64_t wavesOfBlock(const KernelProblem &problem, int64_t waves);
+/// Tiles of 16 keys of a block, and the bytes of one.
+int64_t blockTiles(const KernelProblem &problem);
+int64_t tileBytes(const KernelProblem &problem);
+
+/// Scoring of uniform rows: how many waves share a block.
+int64_t wavesOfBlock(const KernelProblem &problem,
+                     const KernelSchedule &schedule);
+
+/// Tiles of keys that are loaded, copied or shared together, of matrix
+/// lowerings.
+int64_t sliceTiles(const KernelProblem &problem,
+                   const KernelSchedule &schedule);
 
 /// The parameters that such a kernel has.
 std::vector<const ScheduleParameter *>
 parametersOf(const KernelProblem &problem);
+
+/// Why such a kernel has no such parameter, or "" where its name says it.
+std::string_view whyNone(const KernelProblem &problem,
+                         const ScheduleParameter &parameter);
+
+/// Whether the parameter is about how keys are asked for. The model says little
+/// of those: rules choose them, and a tuner tries others one by one.
+bool isOfMemory(const ScheduleParameter &parameter);
 
 /// What somebody fixed of a kernel, or nothing.
 using FixedParameter =

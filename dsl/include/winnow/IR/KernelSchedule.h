@@ -16,12 +16,16 @@ namespace winnow {
 /// What may be chosen for one kernel. A kernel has some of these; the others
 /// stay 0.
 struct KernelSchedule {
-  int64_t waves = 0;       ///< waves a workgroup
-  int64_t chunks = 0;      ///< workgroups that share the blocks of a request
-  int64_t chunkBlocks = 0; ///< of ragged rows: blocks a workgroup
-  int64_t queryTiles = 0;  ///< of ragged rows: tiles of 16 queries a wave
-  int64_t queryGroup = 0;  ///< generic scoring: queries a workgroup
-  int64_t slots = 0;       ///< selection: scores a lane
+  int64_t waves = 0;         ///< waves a workgroup
+  int64_t chunks = 0;        ///< workgroups that share the blocks of a request
+  int64_t chunkBlocks = 0;   ///< of ragged rows: blocks a workgroup
+  int64_t queryTiles = 0;    ///< of ragged rows: tiles of 16 queries a wave
+  int64_t keyTiles = 0;      ///< of uniform rows: tiles of a block a wave
+  int64_t prefetch = 0;      ///< tiles of 16 keys asked for ahead
+  int64_t pagesInFlight = 0; ///< of uniform rows: blocks asked for at once
+  int64_t nonTemporal = 0;   ///< 1: keys are not to stay in caches
+  int64_t queryGroup = 0;    ///< generic scoring: queries a workgroup
+  int64_t slots = 0;         ///< selection: scores a lane
   bool operator==(const KernelSchedule &) const = default;
 };
 
