@@ -288,13 +288,16 @@ TEST_F(Compilers, AHiprtcThatAbortsCostsOneErrorForItsKey) {
   CacheOptions cached;
   cached.folder = path("cache");
   KernelCache cache(cached);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
   Result<CachedCode> code = cache.codeFor(kernel, "gfx950", *compiler);
+  const auto first = Clock::now() - start;
   ASSERT_FALSE(code);
   EXPECT_THAT(code.message(), HasSubstr("was ended by signal 6 (Aborted)"));
-  const auto start = std::chrono::steady_clock::now();
+  // It is not asked again: the answer is there long before a worker would be.
+  const auto second = Clock::now();
   EXPECT_FALSE(cache.codeFor(kernel, "gfx950", *compiler));
-  EXPECT_LT(std::chrono::steady_clock::now() - start,
-            std::chrono::milliseconds(50));
+  EXPECT_LT((Clock::now() - second) * 4, first);
   // It lives on, for what it knows.
   code = cache.codeFor(kernel, "gfx90a", *compiler);
   ASSERT_TRUE(code) << code.message();
