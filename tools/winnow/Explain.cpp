@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `winnow explain`: which lowering each operation gets, and every reason for
-// which it gets no better one.
+// which it gets no better one; and the schedules of what comes of it.
 #include "Commands.h"
 
 #include "winnow/Codegen/Explain.h"
+#include "winnow/Codegen/Tuning.h"
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 
 using namespace winnow;
@@ -47,6 +49,42 @@ void printText(const EntryExplanation &entry, const CompileOptions &options) {
     fmt::print("    {}\n", broken);
 }
 
+/// "  schedule of score: waves 8 (fixed), chunks 64, ...", a line a kernel.
+void printSchedules(const TunableEntry &entry) {
+  for (const TunableKernel &kernel : entry.kernels) {
+    std::string text;
+    for (const ScheduleParameter *parameter : parametersOf(kernel.problem))
+      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ",
+                          parameter->name, kernel.chosen.*parameter->value,
+                          kernel.fixed.contains(std::string(parameter->name))
+                              ? " (fixed)"
+                              : "");
+    if (!text.empty())
+      fmt::print("  schedule of {}: {}\n",
+                 scheduledKernelName(kernel.problem.kernel()), text);
+  }
+  if (entry.kernels.size() > 1)
+    fmt::print("  launches: {}{}\n", entry.launches,
+               entry.launchesFixed ? " (fixed)" : "");
+}
+
+Json toJson(const TunableEntry &entry) {
+  Json json = Json::object();
+  if (entry.kernels.size() > 1)
+    json["launches"] =
+        Json{{"value", entry.launches}, {"fixed", entry.launchesFixed}};
+  for (const TunableKernel &kernel : entry.kernels) {
+    Json parameters = Json::object();
+    for (const ScheduleParameter *parameter : parametersOf(kernel.problem))
+      parameters[std::string(parameter->name)] =
+          Json{{"value", kernel.chosen.*parameter->value},
+               {"fixed", kernel.fixed.contains(std::string(parameter->name))}};
+    json[std::string(scheduledKernelName(kernel.problem.kernel()))] =
+        std::move(parameters);
+  }
+  return json;
+}
+
 Json toJson(const EntryExplanation &entry) {
   Json operations = Json::array();
   for (const OperationChoice &choice : entry.operations) {
@@ -80,20 +118,41 @@ int explain(const ExplainOptions &options) {
   if (runtime::looksLikeBundle(*bytes))
     return report(Error{options.file + ": a bundle is lowered already; explain "
                                        "takes a description"});
-  Result<std::vector<EntryExplanation>> entries = explainDescription(
-      {reinterpret_cast<const char *>(bytes->data()), bytes->size()},
-      options.file, options.compile);
+  const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
+                              bytes->size());
+  Result<std::vector<EntryExplanation>> entries =
+      explainDescription(text, options.file, options.compile);
   if (!entries)
     return reportDiagnostics(entries.takeError());
   int code = kFine;
-  Json list = Json::array();
+  bool isBuilt = true;
   for (const EntryExplanation &entry : *entries) {
     if (!entry.taken())
       code = kFailed;
-    if (options.json)
+    isBuilt &= entry.taken() && entry.broken.empty();
+  }
+  std::vector<TunableEntry> scheduled;
+  if (isBuilt) {
+    Result<std::vector<TunableEntry>> all =
+        describeTuning(text, options.file, options.compile);
+    if (!all)
+      return reportDiagnostics(all.takeError());
+    scheduled = std::move(*all);
+  }
+  Json list = Json::array();
+  for (const EntryExplanation &entry : *entries) {
+    const auto schedule = std::find_if(
+        scheduled.begin(), scheduled.end(),
+        [&](const TunableEntry &each) { return each.name == entry.entry; });
+    const bool hasSchedule = schedule != scheduled.end();
+    if (options.json) {
       list.push_back(toJson(entry));
-    else
-      printText(entry, options.compile);
+      list.back()["schedule"] = hasSchedule ? toJson(*schedule) : Json();
+      continue;
+    }
+    printText(entry, options.compile);
+    if (hasSchedule)
+      printSchedules(*schedule);
   }
   if (options.json)
     fmt::print("{}\n",
@@ -110,13 +169,15 @@ void tool::addExplainCommand(CLI::App &app, Action &action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *command = app.add_subcommand(
       "explain", "Say which lowering each operation gets, and why no better "
-                 "one; exit code 0 if every operation gets one");
+                 "one, and the schedules of the kernels; exit code 0 if every "
+                 "operation gets one");
   command->add_option("FILE", options->file, "A description")->required();
   command
       ->add_option("--arch", options->compile.arch,
                    "The architecture it is for")
       ->capture_default_str();
   addPreferOption(*command, options->compile.prefer);
+  addScheduleOption(*command, options->compile.schedule);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback(
       [options, &action] { action = [options] { return explain(*options); }; });
