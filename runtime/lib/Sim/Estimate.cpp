@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <unordered_map>
 
 namespace winnow::sim {
 
@@ -27,6 +28,8 @@ double scheduledSeconds(const KernelProfile &profile,
   // When each place is free again; the first group that waits takes it.
   std::priority_queue<double, std::vector<double>, std::greater<>> free;
   double last = 0, started = 0;
+  // When the last of those that count their arrivals there had come.
+  std::unordered_map<uint64_t, double> arrived;
   for (const GroupProfile &group : profile.groups) {
     started += wavesOfGroup / machine.wavesStartedPerClock;
     double begin = started;
@@ -34,9 +37,18 @@ double scheduledSeconds(const KernelProfile &profile,
       begin = std::max(begin, free.top());
       free.pop();
     }
-    const double end =
+    double end =
         begin + std::max(double(group.clocks), double(group.issueCycles) /
                                                    machine.simdsPerComputeUnit);
+    if (group.counter) {
+      // Profiles are of workgroups in their order, so the last one knows when
+      // the others came; what it does for all of them begins then.
+      double &others = arrived[group.counter];
+      const double own = begin + double(group.arrivedAt);
+      if (group.isLast)
+        end += std::max(others - own, 0.0);
+      others = std::max(others, own);
+    }
     free.push(end);
     last = std::max(last, end);
   }

@@ -39,6 +39,7 @@ void Observer::startWorkgroup(const Workgroup &group, GroupWatch &watch) {
   watch.order.start(group.linearId);
   if (profiles) {
     watch.linear = group.linearId;
+    watch.hasReleased = false;
     watch.clocks.resize(group.waves.size());
     for (WaveClock &clock : watch.clocks)
       clock.start();
@@ -94,6 +95,11 @@ void Observer::look(Wave &w, const Instruction &in, size_t index,
     current->order.release(w.index);
   if (e.isDeviceAcquire)
     current->order.acquire();
+  if (profiles) {
+    current->hasReleased |= e.isDeviceRelease;
+    if (e.isDeviceAcquire && groups[current->linear].counter)
+      groups[current->linear].isLast = true;
+  }
   if (e.loadsLds && (watchesLds || watchesRegisters))
     loadToLds(w, in, e);
   switch (e.space) {
@@ -179,6 +185,12 @@ void Observer::globalAccess(Wave &w, const Instruction &in, const Effects &e,
   reportLds(w, in, inLds);
   if (!profiles)
     return;
+  if (GroupProfile &group = groups[current->linear];
+      e.access == AccessKind::Atomic && inGlobal && current->hasReleased &&
+      !group.counter) {
+    group.counter = addresses.at[std::countr_zero(inGlobal)];
+    group.arrivedAt = current->clocks[w.index].now();
+  }
   uint64_t bytes = uint64_t(std::popcount(inGlobal)) * e.bytes;
   c.bytesLoaded += e.access == AccessKind::Store ? 0 : bytes;
   c.bytesStored += e.access == AccessKind::Load ? 0 : bytes;

@@ -21,6 +21,7 @@ struct GroupWatch {
   GroupOrder order;
   std::vector<WaveClock> clocks;
   uint64_t linear = 0;
+  bool hasReleased = false; ///< to the device
 };
 
 class Observer {

@@ -243,6 +243,51 @@ TEST(Profile, SourceLinesHaveTheirUnits) {
   EXPECT_THAT(page, HasSubstr("What the cycles assume"));
 }
 
+// Of three workgroups the first two read for long before they arrive. The last
+// one has nothing to do before, but its work begins when they have come.
+TEST(Profile, TheLastArrivalWaitsForTheOthers) {
+  std::string reads;
+  for (int i = 0; i < 10; ++i)
+    reads += "  global_load_dword v5, v1, s[8:9] offset:64\n"
+             "  s_waitcnt vmcnt(0)\n";
+  auto profile = profileOf("  v_mov_b32 v1, 0\n"
+                           "  v_mov_b32 v2, 1\n"
+                           "  s_cmp_eq_u32 s2, 2\n"
+                           "  s_cbranch_scc1 arrive\n" +
+                               reads +
+                               "arrive:\n"
+                               "  buffer_wbl2 sc1\n"
+                               "  s_waitcnt vmcnt(0)\n"
+                               "  s_mov_b64 exec, 1\n"
+                               "  global_atomic_add v4, v1, v2, s[8:9] sc0\n"
+                               "  s_waitcnt vmcnt(0)\n"
+                               "  v_readfirstlane_b32 s20, v4\n"
+                               "  s_cmp_eq_u32 s20, 2\n"
+                               "  s_cbranch_scc0 done\n"
+                               "  buffer_inv sc1\n" +
+                               reads + "done:\n",
+                           {3, 1, 1});
+  ASSERT_TRUE(profile);
+  ASSERT_EQ(profile->groups.size(), 3u);
+  const GroupProfile &first = profile->groups[0], &last = profile->groups[2];
+  EXPECT_FALSE(first.isLast);
+  EXPECT_TRUE(last.isLast);
+  EXPECT_NE(first.counter, 0u);
+  EXPECT_EQ(first.counter, last.counter);
+  EXPECT_GT(first.arrivedAt, 10 * 1920u);
+  EXPECT_LT(last.arrivedAt, 1920u);
+  const MachineFigures machine;
+  const double both = double(first.arrivedAt + last.clocks - last.arrivedAt);
+  EXPECT_NEAR(scheduledSeconds(*profile, machine),
+              machine.launchSeconds + both / machine.clockHz, 1e-9);
+  // Without that, as long as the slower of them.
+  KernelProfile apart = *profile;
+  for (GroupProfile &group : apart.groups)
+    group.counter = 0;
+  EXPECT_LT(scheduledSeconds(apart, machine),
+            scheduledSeconds(*profile, machine) - 5e-6);
+}
+
 TEST(Profile, TextJsonAndPageShowTheKernel) {
   auto profile = profileOf("  v_mov_b32 v1, 0\n"
                            "  v_cmp_lt_u32 vcc, v1, v122\n");

@@ -63,6 +63,12 @@ struct GroupProfile {
   /// From its start to its end if it were alone: its slowest wave's
   /// instructions, and what that waits for.
   uint64_t clocks = 0;
+  /// Where it told others that it was there: the address of its first atomic
+  /// operation after a release to the device. 0 if it told nobody.
+  uint64_t counter = 0;
+  uint64_t arrivedAt = 0; ///< in its clocks
+  /// Whether it then acquired what others had released: it is the last one.
+  bool isLast = false;
 };
 
 struct KernelProfile {
