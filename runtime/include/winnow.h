@@ -282,6 +282,8 @@ typedef struct winnow_plan_options {
 /* The plan of the best lowering that can be had: its contract is held against
  * device and bounds, its kernels are found or compiled, and loaded. The plan
  * belongs to the runtime and lives as long as that; it never changes.
+ * Every different question is remembered as long, so ask with the bounds of a
+ * server's configuration, not with the lengths of a step.
  *
  * The first call for a bundle, device and options may take a compile's time;
  * later ones are a look-up without a lock, which in background mode gives
