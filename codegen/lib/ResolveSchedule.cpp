@@ -147,7 +147,8 @@ static LogicalResult resolveKernel(Description &description,
   if (problem.kind == Kind::Score)
     if (std::optional<int64_t> least = leastWavesOfOneLaunch(description);
         least && schedule.waves < *least)
-      schedule = choose(least);
+      if (KernelSchedule more = choose(least); !findConflict(problem, more))
+        schedule = more;
   std::optional<std::string> conflict = findConflict(problem, schedule);
   if (!conflict)
     return success();

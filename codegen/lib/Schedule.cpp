@@ -22,9 +22,6 @@ namespace winnow {
 using namespace mlir;
 using namespace winnow;
 
-/// The rows of a matrix instruction that take queries of ragged rows.
-static constexpr int64_t kTileQueries = 16;
-
 namespace {
 
 /// Sets `slot` to `op`; an error if there was one already.

@@ -52,6 +52,15 @@ struct KernelProblem {
   }
 };
 
+/// Queries of a query tile: the rows of a matrix instruction that take those of
+/// ragged rows.
+inline constexpr int64_t kTileQueries = 16;
+
+/// Bytes of keys that bulk copies may bring to a workgroup. What else there is
+/// of the 48 KiB of local memory that it may have without asking holds maxima
+/// and a selection.
+inline constexpr int64_t kMostCopiedBytes = 40960;
+
 /// Tiles of 16 keys of a block, and the bytes of one.
 int64_t blockTiles(const KernelProblem &problem);
 int64_t tileBytes(const KernelProblem &problem);
