@@ -135,6 +135,12 @@ private:
                   std::set<std::string> &known) {
     Result<runtime::Bundle> bundle = emitKernels(form, options.arch);
     if (!bundle) {
+      // Other refusals are of what the description asks for.
+      if (bundle.message().find("cannot have its schedule") !=
+          std::string::npos) {
+        failed("seed " + std::to_string(made.seed) + ": " + bundle.message());
+        return;
+      }
       std::lock_guard guard(lock);
       ++refused;
       return;

@@ -54,6 +54,9 @@ std::string ofCopies(int64_t tiles, int64_t tileBytes, int64_t leastWaves,
                      Random &random) {
   constexpr int64_t mostBytes = 40960;
   const int64_t mostWaves = std::min<int64_t>(mostBytes / tileBytes, 16);
+  // Rows so long are not selected in one launch anyway.
+  if (leastWaves > mostWaves)
+    return text("prefetch", 1);
   int64_t own = powerUpTo(tiles, random);
   while (tiles / own > mostWaves)
     own *= 2;
