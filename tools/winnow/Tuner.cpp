@@ -575,10 +575,14 @@ Result<TuneShape> tool::parseTuneShape(const std::string &text) {
     at = next;
     return good;
   };
-  bool good = number(shape.requests) && at != end && *at++ == 'x' &&
-              number(shape.context);
+  auto take = [&](char wanted) {
+    const bool found = at != end && *at == wanted;
+    at += found;
+    return found;
+  };
+  bool good = number(shape.requests) && take('x') && number(shape.context);
   if (good && at != end)
-    good = *at++ == ':' && number(shape.newTokens) && at == end;
+    good = take(':') && number(shape.newTokens) && at == end;
   if (!good)
     return Error{"shape '" + text +
                  "', wanted requests x tokens of each, such as 4x32768, or "
