@@ -3,11 +3,10 @@
 // result against the reference. It needs the runtime, the reference and a
 // driver, no compiler, so it runs where there is a GPU and nothing else.
 #include "CaseFolder.h"
+#include "CommandLine.h"
 #include "DeviceRun.h"
 
 #include "winnow/Runtime/Bundle.h"
-
-#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -157,8 +156,8 @@ int main(int argc, char **argv) {
   Options options;
   CLI::App app("Runs a folder of cases, which winnow-export-cases wrote, on a "
                "device, each several times at once and again, and holds every "
-               "result against the reference. Exit code 1: something failed; "
-               "2: nothing could be run.");
+               "result against the reference. Exit code 1: something failed, "
+               "or no call was made; 2: nothing could be run, or wrong usage.");
   app.add_option("FOLDER", options.folder)->required();
   app.add_option("--device", options.device, "cuda:N, hip:N or sim:gfx950")
       ->capture_default_str();
@@ -178,7 +177,8 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(0, INT32_MAX))
       ->capture_default_str();
   app.add_option("--seeds", options.seeds, "Cases of these seeds alone")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(tool::seedText);
   app.add_option("--copies", options.run.copies,
                  "Copies of a call that run at the same time")
       ->check(CLI::Range(1, 64))
@@ -193,6 +193,7 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
   app.add_option("--failures", options.failures, "Stop after so many")
+      ->check(CLI::Range(1, INT32_MAX))
       ->capture_default_str();
   app.add_flag("--bare", options.run.bare,
                "Leave outputs and workspace uninitialised and judge nothing: "
@@ -200,6 +201,7 @@ int main(int argc, char **argv) {
   app.add_flag("--spoil", options.run.spoil,
                "Change a byte of each result: it has to be found");
   app.add_flag("--verbose", options.verbose, "A line before each call");
-  CLI11_PARSE(app, argc, argv);
+  if (auto code = tool::parseCommandLine(app, argc, argv))
+    return *code;
   return run(options);
 }

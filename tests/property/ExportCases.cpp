@@ -7,11 +7,10 @@
 #include "RandomCase.h"
 #include "RandomSchedule.h"
 
+#include "CommandLine.h"
 #include "Compilers.h"
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -201,8 +200,12 @@ int main(int argc, char **argv) {
                "architecture, into a folder for winnow-device-cases.");
   app.add_option("FOLDER", options.folder)->required();
   app.add_option("--arch", options.arch)->capture_default_str();
-  app.add_option("--seed", options.seed, "The first")->capture_default_str();
-  app.add_option("--seeds", options.seeds, "How many")->capture_default_str();
+  app.add_option("--seed", options.seed, "The first")
+      ->check(tool::seedText)
+      ->capture_default_str();
+  app.add_option("--seeds", options.seeds, "How many")
+      ->check(CLI::Range(1, INT32_MAX))
+      ->capture_default_str();
   app.add_option("--inputs", options.inputs, "Of each description")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -211,14 +214,17 @@ int main(int argc, char **argv) {
                  "much for a simulator")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  app.add_option("--jobs", options.jobs)->capture_default_str();
+  app.add_option("--jobs", options.jobs, "Threads")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   tool::addCompilerOptions(app, options.compiler);
-  CLI11_PARSE(app, argc, argv);
+  if (auto code = tool::parseCommandLine(app, argc, argv))
+    return *code;
   auto compiler = tool::Compiler::make(options.compiler);
   if (!compiler) {
     std::fprintf(stderr, "winnow-export-cases: %s\n",
                  compiler.message().c_str());
-    return 2;
+    return tool::kUsage;
   }
   return Exporter(options, std::move(*compiler)).run();
 }

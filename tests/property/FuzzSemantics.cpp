@@ -2,8 +2,8 @@
 // Random descriptions on random inputs, held against the reference, for as long
 // as one likes: the property test without its end.
 #include "CheckCase.h"
+#include "CommandLine.h"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -156,6 +156,7 @@ int main(int argc, char **argv) {
       ->excludes(minutes);
   auto *seed = app.add_option("--seed", options.seed,
                               "the first seed; without it, one of the clock's")
+                   ->check(tool::seedText)
                    ->check(CLI::PositiveNumber);
   app.add_option("--jobs", options.jobs, "threads")
       ->check(CLI::Range(size_t(1), kMaxJobs));
@@ -176,7 +177,8 @@ int main(int argc, char **argv) {
   app.add_option("--plant", plant,
                  "put a fault in, to see that it is found and made simple")
       ->check(CLI::IsMember(names));
-  CLI11_PARSE(app, argc, argv);
+  if (auto code = tool::parseCommandLine(app, argc, argv))
+    return *code;
   if (!options.minutes && !options.cases)
     options.minutes = 1.0;
   if (!seed->count())

@@ -34,8 +34,15 @@ wanted 2 "$run" "$folder/nowhere" --device sim:gfx950 --sim "$sim"
 said 'cases.json'
 wanted 2 "$run" "$folder" --device cuda:0 --cuda /nowhere/libcuda.so.1
 said 'no CUDA library can be loaded'
-wanted 105 "$run" "$folder" --device sim:gfx950 --sim "$sim" --jobs 1000000
+wanted 2 "$run" "$folder" --device sim:gfx950 --sim "$sim" --jobs 1000000
 said 'Value 1000000 not in range 1 to 256'
+for option in --nonsense --seeds=-1 --failures=0 --replays=x; do
+  wanted 2 "$run" "$folder" --device sim:gfx950 --sim "$sim" "$option"
+done
+wanted 0 "$run" --help
+for option in --nonsense --seeds=0 --seed=-1 --jobs=1000; do
+  wanted 2 "$export" "$folder" "$option"
+done
 wanted 1 "$run" "$folder" --device sim:gfx950 --sim "$sim" --seeds 4711
 said ' 0 calls'
 rm -rf "$folder" "$folder.out"

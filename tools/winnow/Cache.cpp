@@ -5,7 +5,6 @@
 
 #include "winnow/Runtime/KernelCache.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

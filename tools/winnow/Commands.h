@@ -4,22 +4,14 @@
 #ifndef WINNOW_TOOL_COMMANDS_H
 #define WINNOW_TOOL_COMMANDS_H
 
+#include "CommandLine.h"
+
 #include "winnow/Runtime/Result.h"
 
 #include <functional>
 #include <string>
 
-namespace CLI {
-class App;
-} // namespace CLI
-
 namespace winnow::tool {
-
-enum ExitCode {
-  kFine = 0,
-  kFailed = 1, ///< refused, failed or mismatched
-  kUsage = 2,  ///< the command line asks for something that does not exist
-};
 
 /// What the chosen subcommand does; empty until one is parsed.
 using Action = std::function<int()>;

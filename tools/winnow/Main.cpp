@@ -2,8 +2,6 @@
 // `winnow`: descriptions checked, turned into HIP, built and run.
 #include "Commands.h"
 
-#include <CLI/CLI.hpp>
-
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -66,7 +64,7 @@ static int runMain(int argc, char **argv) {
       return report(Error{"'" + unknown.front() +
                           "' is no subcommand; known: " + known(app)},
                     kUsage);
-    return app.exit(error) == 0 ? kFine : kUsage;
+    return endOfParse(app, error);
   }
   const int code = action();
   // A full disk or a closed pipe shows up only when stdout is flushed.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Observe.h"
+#include "CommandLine.h"
 
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -77,16 +77,6 @@ void tool::addObserveOptions(CLI::App &command, ObserveOptions &options) {
                   "turns; 0: in order, one after the other")
       ->check(seedText)
       ->capture_default_str();
-}
-
-// CLI11 wraps negative seeds around and clamps those past 64 bits.
-std::string tool::seedText(const std::string &text) {
-  uint64_t seed = 0;
-  const auto [end, code] =
-      std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (code == std::errc() && end == text.data() + text.size())
-    return "";
-  return "seed '" + text + "', wanted a number from 0 to 2^64 - 1";
 }
 
 std::string tool::findingsText(const sim::LaunchStats &stats) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The options of `run` and `sim` that look into simulated launches, what they
-// print, and seeds as every command reads them.
+// The options of `run` and `sim` that look into simulated launches, and what
+// they print.
 #ifndef WINNOW_TOOL_OBSERVE_H
 #define WINNOW_TOOL_OBSERVE_H
 
@@ -32,9 +32,6 @@ void addObserveOptions(CLI::App &command, ObserveOptions &options);
 /// "stop", or "lds-race=stop,missing-wait=warn": an action for every check, or
 /// for one by name; later ones win.
 Result<sim::Checks> parseChecks(const std::string &text);
-
-/// What is wrong with a seed, as CLI11 asks; empty for nothing.
-std::string seedText(const std::string &text);
 
 /// What the checks of a launch found, a line each; empty for nothing.
 std::string findingsText(const sim::LaunchStats &stats);

@@ -7,7 +7,6 @@
 #include "winnow/Runtime/Files.h"
 #include "winnow/Sim/Instructions.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>

@@ -10,7 +10,6 @@
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,10 +2,10 @@
 // winnow-count-bench: the generated gfx950 kernels by their machine code,
 // beside AITER's. Counts do not depend on the machine that counts them.
 #include "Cases.h"
+#include "CommandLine.h"
 
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -90,7 +90,8 @@ int main(int argc, char **argv) {
   app.add_flag("--decode", options.decode, "Only decode");
   app.add_flag("--prefill", options.prefill, "Only prefill");
   app.add_flag("--select", options.select, "Only the selection");
-  CLI11_PARSE(app, argc, argv);
+  if (auto code = tool::parseCommandLine(app, argc, argv))
+    return *code;
 
   if (!options.json.empty())
     if (Status status = runtime::checkWritable(options.json); !status)

@@ -65,6 +65,13 @@ Status timeHost(Bench &bench);
 /// well.
 int runFirstResult(const GpuOptions &options, const std::string &cache);
 
+/// How many requests a decode has.
+inline std::vector<int64_t> decodeBatches(const GpuOptions &options) {
+  if (options.small)
+    return {1, 4};
+  return {1, 4, 32, 128};
+}
+
 /// How many query columns are scored together.
 inline std::vector<int64_t> columnCounts(const GpuOptions &options) {
   if (options.small)

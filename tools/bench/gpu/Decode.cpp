@@ -48,12 +48,6 @@ std::vector<int64_t> contexts(const Bench &bench) {
   return {4096, 32768, 131072};
 }
 
-std::vector<int64_t> batches(const Bench &bench) {
-  if (bench.options.small)
-    return {1, 4};
-  return {1, 4, 32, 128};
-}
-
 /// Rows to check: the reference takes a tenth of a second for a long one.
 int64_t rowsToCheck(int64_t tokens) { return tokens > 65536 ? 2 : 4; }
 
@@ -89,7 +83,7 @@ Status bench::timeDecode(Bench &bench, const std::string &dtype) {
       fmt::format("decode: scoring alone, {}, of copy bandwidth", type);
   const std::string selectGroup =
       fmt::format("top-k 16 and table alone, scores of {} warm, us", type);
-  for (int64_t requests : batches(bench)) {
+  for (int64_t requests : decodeBatches(bench.options)) {
     const std::string base = fmt::format("decode_{}_b{}", type, requests);
     auto chosen = Kernels::load(bench.session, bench.bundle, base);
     auto two = Kernels::load(bench.session, bench.bundle, base + "_two");

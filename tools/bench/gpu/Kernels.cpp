@@ -2,6 +2,7 @@
 #include "Kernels.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -20,6 +21,25 @@ const runtime::CodeObject *codeFor(const runtime::Bundle &bundle,
   return nullptr;
 }
 
+/// The first variant of an entry all of whose code runs on the device, or null.
+const runtime::Entry *variantFor(const runtime::Bundle &bundle,
+                                 const std::string &entry,
+                                 const std::string &arch) {
+  for (const runtime::Entry *variant : bundle.variants(entry))
+    if (std::all_of(variant->launches.begin(), variant->launches.end(),
+                    [&](const runtime::Launch &launch) {
+                      return codeFor(bundle, launch.source, arch);
+                    }))
+      return variant;
+  return nullptr;
+}
+
+Error missing(const std::string &what, const std::string &arch) {
+  return Error{fmt::format("the bundle has no {} with code for {}; build it "
+                           "with --arch from what --describe prints",
+                           what, arch)};
+}
+
 bool isOf(const std::string &kernel, Part part) {
   return part == Part::All ||
          kernel.ends_with(part == Part::Score ? "_score" : "_select");
@@ -29,37 +49,44 @@ uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 } // namespace
 
+Status Kernels::check(Session &session, const runtime::Bundle &bundle,
+                      const std::vector<std::string> &entries) {
+  const std::string &arch = session.device().info().arch;
+  std::vector<std::string> absent;
+  for (const std::string &entry : entries)
+    if (!variantFor(bundle, entry, arch))
+      absent.push_back("'" + entry + "'");
+  if (absent.empty())
+    return {};
+  return missing(fmt::format("{} {}", absent.size() == 1 ? "entry" : "entries",
+                             fmt::join(absent, ", ")),
+                 arch);
+}
+
 Result<std::unique_ptr<Kernels>> Kernels::load(Session &session,
                                                const runtime::Bundle &bundle,
                                                const std::string &entry) {
   const std::string &arch = session.device().info().arch;
-  for (const runtime::Entry *variant : bundle.variants(entry)) {
-    if (!std::all_of(variant->launches.begin(), variant->launches.end(),
-                     [&](const runtime::Launch &launch) {
-                       return codeFor(bundle, launch.source, arch);
-                     }))
-      continue;
-    std::unique_ptr<Kernels> kernels(new Kernels);
-    Result<host::Indexer> shape = host::Indexer::of(*variant);
-    if (!shape)
-      return shape.takeError();
-    kernels->shape = *shape;
-    for (const runtime::Launch &launch : variant->launches) {
-      auto module = session.device().loadModule(
-          codeFor(bundle, launch.source, arch)->bytes);
-      if (!module)
-        return module.takeError();
-      Result<void *> function = (*module)->function(launch.kernel);
-      if (!function)
-        return function.takeError();
-      kernels->functions.emplace_back(launch.kernel, *function);
-      kernels->modules.push_back(std::move(*module));
-    }
-    return kernels;
+  const runtime::Entry *variant = variantFor(bundle, entry, arch);
+  if (!variant)
+    return missing("entry '" + entry + "'", arch);
+  std::unique_ptr<Kernels> kernels(new Kernels);
+  Result<host::Indexer> shape = host::Indexer::of(*variant);
+  if (!shape)
+    return shape.takeError();
+  kernels->shape = *shape;
+  for (const runtime::Launch &launch : variant->launches) {
+    auto module = session.device().loadModule(
+        codeFor(bundle, launch.source, arch)->bytes);
+    if (!module)
+      return module.takeError();
+    Result<void *> function = (*module)->function(launch.kernel);
+    if (!function)
+      return function.takeError();
+    kernels->functions.emplace_back(launch.kernel, *function);
+    kernels->modules.push_back(std::move(*module));
   }
-  return Error{fmt::format("the bundle has no entry '{}' with code for {}; "
-                           "build it with --arch",
-                           entry, arch)};
+  return kernels;
 }
 
 bool Kernels::hasPart(Part part) const {

@@ -20,6 +20,9 @@ public:
   static Result<std::unique_ptr<Kernels>> load(Session &session,
                                                const runtime::Bundle &bundle,
                                                const std::string &entry);
+  /// What `load` would miss of all those entries; every one is named.
+  static Status check(Session &session, const runtime::Bundle &bundle,
+                      const std::vector<std::string> &entries);
   Kernels(const Kernels &) = delete;
   Kernels &operator=(const Kernels &) = delete;
 

@@ -2,10 +2,10 @@
 // winnow-gpu-bench: generated kernels and the runtime on a real GPU, beside
 // vLLM's Triton indexer. Needs no compiler and no LLVM on the machine.
 #include "Cases.h"
+#include "CommandLine.h"
 
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -100,9 +100,9 @@ std::string aboutJson(const Bench &bench, const std::string &before,
       .dump();
 }
 
-int fail(const std::string &text) {
+int fail(const std::string &text, int code = tool::kFailed) {
   fmt::print(stderr, "winnow-gpu-bench: error: {}\n", text);
-  return 1;
+  return code;
 }
 
 int run(const GpuOptions &options) {
@@ -115,6 +115,12 @@ int run(const GpuOptions &options) {
   auto session = Session::open(options.device, options.replays);
   if (!session)
     return fail(session.message());
+  // Before minutes of timing, and before gigabytes of keys are made.
+  std::vector<std::string> entries;
+  for (const IndexerShape &shape : gpuShapes(options))
+    entries.push_back(shape.name);
+  if (Status status = Kernels::check(**session, *bundle, entries); !status)
+    return fail(status.message());
   auto pool = KeyPool::make(**session, options.poolMiB << 20);
   if (!pool)
     return fail(pool.message());
@@ -179,14 +185,15 @@ int main(int argc, char **argv) {
          "--first-result", firstResult,
          "What a started process does: one result, kernels cached there")
       ->group("");
-  CLI11_PARSE(app, argc, argv);
+  if (auto code = tool::parseCommandLine(app, argc, argv))
+    return *code;
   if (describes) {
     for (const IndexerShape &shape : gpuShapes(options))
       fmt::print("{}", describe(shape));
     return 0;
   }
   if (options.bundle.empty())
-    return fail("--bundle is missing; see --help");
+    return fail("--bundle is missing; see --help", tool::kUsage);
   if (!firstResult.empty())
     return runFirstResult(options, firstResult);
   return run(options);

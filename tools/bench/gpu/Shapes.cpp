@@ -14,7 +14,7 @@ std::vector<IndexerShape> winnow::bench::gpuShapes(const GpuOptions &options) {
   std::vector<IndexerShape> shapes;
   for (const char *dtype : {"bf16", "f8E4M3FN"}) {
     const std::string name = dtypeText(dtype);
-    for (int64_t requests : {1, 4, 32, 128}) {
+    for (int64_t requests : decodeBatches(options)) {
       // The host's time is that of the first of them alone.
       if (!options.wants("decode") &&
           !(options.wants("host") && requests == 1 && name == "bf16"))
