@@ -4,6 +4,7 @@
 #include "winnow/Codegen/Explain.h"
 
 #include "LoweringDecision.h"
+#include "winnow/Codegen/ParserLimits.h"
 #include "winnow/Contract/Evaluate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,7 +71,18 @@ static EntryExplanation explain(func::FuncOp entry,
 Result<std::vector<EntryExplanation>>
 winnow::explainDescription(std::string_view text, std::string_view name,
                            const CompileOptions &options) {
+  if (!options.prefer.empty() && !findLowering(options.prefer))
+    return Error{std::string(name) +
+                 ": error: option 'prefer' names the "
+                 "lowering '" +
+                 options.prefer + "'; known: " + loweringNames() + "\n"};
+  // Bytecode is read without recursion.
+  if (!text.starts_with("ML\xefR"))
+    if (std::optional<std::string> problem = findTooDeep(text))
+      return Error{std::string(name) + ':' + *problem};
   MLIRContext context(MLIRContext::Threading::DISABLED);
+  // As everywhere, the operation stands in the text that is pointed to.
+  context.printOpOnDiagnostic(false);
   context.loadDialect<arith::ArithDialect, func::FuncDialect, WinnowDialect>();
   std::string diagnostics;
   llvm::raw_string_ostream stream(diagnostics);

@@ -7,7 +7,6 @@
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,23 +33,6 @@ struct BuildOptions {
   bool verbose = false;
   CompilerOptions compiler;
 };
-
-/// Names between commas, each once.
-Result<std::vector<std::string>> parseArchs(const std::string &list) {
-  std::vector<std::string> archs;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    const std::string arch = list.substr(at, comma - at);
-    if (arch.empty() ||
-        std::find(archs.begin(), archs.end(), arch) != archs.end())
-      return Error{"architectures '" + list +
-                   "': wanted different ones between commas, such as "
-                   "gfx950,gfx942"};
-    archs.push_back(arch);
-    at = comma + 1;
-  }
-  return archs;
-}
 
 /// One source to compile for one architecture.
 struct Job {
@@ -115,12 +97,6 @@ void compileAll(const runtime::Bundle &bundle, std::vector<Job> &jobs,
   work();
   for (std::thread &thread : threads)
     thread.join();
-}
-
-/// Descriptions are lowered for a processor, with whatever features
-/// ("gfx950:sramecc+:xnack-"); these only matter to the compiler.
-std::string processorOf(const std::string &arch) {
-  return arch.substr(0, arch.find(':'));
 }
 
 /// The description for every architecture in one bundle.
@@ -214,11 +190,6 @@ int build(const BuildOptions &options) {
   return kFine;
 }
 
-std::string archsText(const std::string &list) {
-  const Result<std::vector<std::string>> archs = parseArchs(list);
-  return archs ? "" : archs.message();
-}
-
 } // namespace
 
 void tool::addBuildCommand(CLI::App &app, Action &action) {
@@ -229,11 +200,8 @@ void tool::addBuildCommand(CLI::App &app, Action &action) {
       ->required();
   command->add_option("-o,--output", options->output, "The bundle to write")
       ->required();
-  command
-      ->add_option("--arch", options->archList,
-                   "The architectures to build for, e.g. gfx950,gfx942,gfx90a")
-      ->check(archsText)
-      ->capture_default_str();
+  addArchsOption(*command, options->archList,
+                 "The architectures to build for, e.g. gfx950,gfx942,gfx90a");
   addPreferOption(*command, options->prefer);
   addScheduleOption(*command, options->schedule);
   addCompilerOptions(*command, options->compiler);

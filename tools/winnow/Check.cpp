@@ -5,7 +5,6 @@
 
 #include "Load.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
@@ -48,8 +47,7 @@ void tool::addCheckCommand(CLI::App &app, Action &action) {
       "check", "Verify a description and hold it against its contract");
   command->add_option("FILE", options->file, "A description, or a bundle")
       ->required();
-  command->add_option("--arch", options->arch, "The architecture it is for")
-      ->capture_default_str();
+  addArchOption(*command, options->arch);
   command->callback(
       [options, &action] { action = [options] { return check(*options); }; });
 }

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace winnow::tool {
 
@@ -30,6 +31,18 @@ void addPreferOption(CLI::App &command, std::string &prefer);
 
 /// The option --schedule of those that make kernels.
 void addScheduleOption(CLI::App &command, std::string &schedule);
+
+/// Names between commas, each once.
+Result<std::vector<std::string>> parseArchs(const std::string &list);
+
+/// Descriptions are lowered for a processor, with whatever features
+/// ("gfx950:sramecc+:xnack-"); these only matter to the compiler.
+std::string processorOf(const std::string &arch);
+
+/// The option --arch: of several, which parseArchs() reads, or of one alone.
+void addArchsOption(CLI::App &command, std::string &list,
+                    const std::string &text);
+CLI::Option *addArchOption(CLI::App &command, std::string &arch);
 
 /// Prints an error and answers with `code`. Diagnostics of the compiler are
 /// printed as they are; other errors get the tool's name in front.

@@ -6,7 +6,6 @@
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -115,10 +114,7 @@ void tool::addEmitCommand(CLI::App &app, Action &action) {
   command
       ->add_option("-o,--output", options->folder, "The folder to write into")
       ->required();
-  CLI::Option *arch = command
-                          ->add_option("--arch", options->compile.arch,
-                                       "The architecture it is for")
-                          ->capture_default_str();
+  const CLI::Option *arch = addArchOption(*command, options->compile.arch);
   addPreferOption(*command, options->compile.prefer);
   addScheduleOption(*command, options->compile.schedule);
   command->callback([options, arch, &action] {

@@ -8,7 +8,6 @@
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -26,12 +25,14 @@ constexpr uint64_t kMaxDescriptionBytes = uint64_t(16) << 20;
 
 struct ExplainOptions {
   std::string file;
-  CompileOptions compile;
+  std::string archList = "gfx950";
+  std::vector<std::string> archs;
+  CompileOptions compile; ///< but for the architecture
   bool json = false;
 };
 
-void printText(const EntryExplanation &entry, const CompileOptions &options) {
-  fmt::print("{} for {}\n", entry.entry, options.arch);
+void printText(const EntryExplanation &entry, const std::string &arch) {
+  fmt::print("{} for {}\n", entry.entry, arch);
   for (const OperationChoice &choice : entry.operations) {
     fmt::print("  {} (line {}): {}\n", choice.operation, choice.line,
                choice.lowering.empty() ? "no lowering" : choice.lowering);
@@ -110,36 +111,26 @@ Json toJson(const EntryExplanation &entry) {
                    : Json{{"name", entry.contract}, {"broken", entry.broken}}}};
 }
 
-int explain(const ExplainOptions &options) {
-  Result<std::vector<std::byte>> bytes =
-      runtime::readFile(options.file, kMaxDescriptionBytes);
-  if (!bytes)
-    return reportDiagnostics(bytes.takeError());
-  if (runtime::looksLikeBundle(*bytes))
-    return report(Error{options.file + ": a bundle is lowered already; explain "
-                                       "takes a description"});
-  const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
-                              bytes->size());
+/// What is said of one architecture; as JSON into `list`.
+Result<int> explainFor(std::string_view text, const std::string &arch,
+                       const ExplainOptions &options, Json &list) {
+  CompileOptions compile = options.compile;
+  compile.arch = processorOf(arch);
   Result<std::vector<EntryExplanation>> entries =
-      explainDescription(text, options.file, options.compile);
+      explainDescription(text, options.file, compile);
   if (!entries)
-    return reportDiagnostics(entries.takeError());
-  int code = kFine;
-  bool isBuilt = true;
-  for (const EntryExplanation &entry : *entries) {
-    if (!entry.taken())
-      code = kFailed;
-    isBuilt &= entry.taken() && entry.broken.empty();
-  }
+    return entries.takeError();
+  const bool isBuilt =
+      std::all_of(entries->begin(), entries->end(),
+                  [](const EntryExplanation &entry) { return entry.builds(); });
   std::vector<TunableEntry> scheduled;
   if (isBuilt) {
     Result<std::vector<TunableEntry>> all =
-        describeTuning(text, options.file, options.compile);
+        describeTuning(text, options.file, compile);
     if (!all)
-      return reportDiagnostics(all.takeError());
+      return all.takeError();
     scheduled = std::move(*all);
   }
-  Json list = Json::array();
   for (const EntryExplanation &entry : *entries) {
     const auto schedule = std::find_if(
         scheduled.begin(), scheduled.end(),
@@ -150,16 +141,42 @@ int explain(const ExplainOptions &options) {
       list.back()["schedule"] = hasSchedule ? toJson(*schedule) : Json();
       continue;
     }
-    printText(entry, options.compile);
+    printText(entry, arch);
     if (hasSchedule)
       printSchedules(*schedule);
   }
-  if (options.json)
-    fmt::print("{}\n",
-               Json{{"file", options.file},
-                    {"arch", options.compile.arch},
-                    {"entries", std::move(list)}}
-                   .dump(2, ' ', false, Json::error_handler_t::replace));
+  return isBuilt ? kFine : kFailed;
+}
+
+int explain(const ExplainOptions &options) {
+  Result<std::vector<std::byte>> bytes =
+      runtime::readFile(options.file, kMaxDescriptionBytes);
+  if (!bytes)
+    return reportDiagnostics(bytes.takeError());
+  if (runtime::looksLikeBundle(*bytes))
+    return report(Error{options.file + ": a bundle is lowered already; explain "
+                                       "takes a description"});
+  const std::string_view text(reinterpret_cast<const char *>(bytes->data()),
+                              bytes->size());
+  int code = kFine;
+  Json all = Json::array();
+  for (const std::string &arch : options.archs) {
+    Json list = Json::array();
+    Result<int> each = explainFor(text, arch, options, list);
+    if (!each)
+      return reportDiagnostics(each.takeError());
+    code = std::max(code, *each);
+    all.push_back(Json{{"arch", arch}, {"entries", std::move(list)}});
+  }
+  if (!options.json)
+    return code;
+  // One answer stands by itself.
+  Json json{{"file", options.file}};
+  if (all.size() == 1)
+    json.update(all.front());
+  else
+    json["architectures"] = std::move(all);
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   return code;
 }
 
@@ -168,19 +185,20 @@ int explain(const ExplainOptions &options) {
 void tool::addExplainCommand(CLI::App &app, Action &action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *command = app.add_subcommand(
-      "explain", "Say which lowering each operation gets, and why no better "
-                 "one, and the schedules of the kernels; exit code 0 if every "
-                 "operation gets one");
+      "explain",
+      "Say which lowering each operation gets, and why no better one, and the "
+      "schedules of the kernels; exit code 0 if every entry would be built for "
+      "every architecture");
   command->add_option("FILE", options->file, "A description")->required();
-  command
-      ->add_option("--arch", options->compile.arch,
-                   "The architecture it is for")
-      ->capture_default_str();
+  addArchsOption(*command, options->archList,
+                 "The architectures it is for, e.g. gfx950,sm_90");
   addPreferOption(*command, options->compile.prefer);
   addScheduleOption(*command, options->compile.schedule);
   command->add_flag("--json", options->json, "Print JSON");
-  command->callback(
-      [options, &action] { action = [options] { return explain(*options); }; });
+  command->callback([options, &action] {
+    options->archs = *parseArchs(options->archList);
+    action = [options] { return explain(*options); };
+  });
 }
 
 void tool::addScheduleOption(CLI::App &command, std::string &schedule) {
@@ -189,9 +207,24 @@ void tool::addScheduleOption(CLI::App &command, std::string &schedule) {
                      "description does: score.waves=8,chunks=4");
 }
 
+/// What is wrong with the name of a lowering, or of two that an entry mixes.
+static std::string preferText(const std::string &name) {
+  for (size_t at = 0; at <= name.size();) {
+    const size_t dash = std::min(name.find('-', at), name.size());
+    const std::string part = name.substr(at, dash - at);
+    if (part != "mfma" && part != "mma" && part != "generic")
+      return "lowering '" + name +
+             "', wanted mfma, mma or generic, or of a bundle those of an "
+             "entry, such as mfma-generic";
+    at = dash + 1;
+  }
+  return "";
+}
+
 void tool::addPreferOption(CLI::App &command, std::string &prefer) {
   command
       .add_option("--prefer", prefer,
-                  "A lowering to try before the others: mfma, mma or generic")
-      ->check(CLI::IsMember({"mfma", "mma", "generic"}));
+                  "A lowering to try before the others: mfma, mma or generic; "
+                  "of a bundle, what the whole entry has, as mfma-generic")
+      ->check(preferText);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -43,6 +44,17 @@ Result<Loaded> tool::load(const std::string &path, const std::string &arch,
   return load(path, options, orReference);
 }
 
+/// "m3_prefill in mfma, generic; m3_decode in mfma".
+static std::string loweringsText(const runtime::Bundle &bundle) {
+  std::set<std::string_view> known;
+  std::string text;
+  for (const runtime::Entry &entry : bundle.entries)
+    if (known.insert(entry.name).second)
+      text += (text.empty() ? "" : "; ") + entry.name + " in " +
+              bundle.loweringNames(entry.name);
+  return text;
+}
+
 /// Reads a file; `compile` makes a bundle of a description.
 static Result<Loaded> loadWith(
     const std::string &path, const CompileOptions &options,
@@ -70,7 +82,7 @@ static Result<Loaded> loadWith(
         std::rotate(front++, at, at + 1);
     if (!prefer.empty() && front == entries.begin())
       return Error{path + ": the bundle has no entry with the lowering '" +
-                   prefer + "'"};
+                   prefer + "'; it has: " + loweringsText(loaded.bundle)};
   } else {
     if (bytes->size() > kMaxDescriptionBytes)
       return Error{path + ": neither a bundle nor a description: " +

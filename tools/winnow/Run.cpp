@@ -10,7 +10,6 @@
 
 #include "winnow/Runtime/Files.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -70,6 +69,13 @@ public:
     if (!named)
       return failed(named.takeError(), kUsage);
     entry = *named;
+    // Another entry of the bundle may have it.
+    if (!loaded.fromDescription && !options.prefer.empty() &&
+        entry->lowering != options.prefer)
+      return failed(
+          Error{fmt::format("{}: '{}' has no lowering '{}'; it has: {}",
+                            options.file, entry->name, options.prefer,
+                            loaded.bundle.loweringNames(entry->name))});
     Result<Indexer> described = Indexer::of(*entry);
     if (!described)
       return failed(described.takeError());

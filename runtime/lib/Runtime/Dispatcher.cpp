@@ -184,13 +184,10 @@ Dispatcher::Impl::candidates(const Bundle &bundle, const PlanRequest &request,
   std::vector<const Entry *> ordered, rest;
   for (const Entry *entry : variants)
     (entry->lowering == request.prefer ? ordered : rest).push_back(entry);
-  if (ordered.empty()) {
-    std::string known;
-    for (const Entry *entry : variants)
-      known += (known.empty() ? "" : ", ") + entry->lowering;
+  if (ordered.empty())
     return Error{"'" + (*first)->name + "' has no lowering '" +
-                 std::string(request.prefer) + "'; it has: " + known};
-  }
+                 std::string(request.prefer) +
+                 "'; it has: " + bundle.loweringNames((*first)->name)};
   if (!request.preferredOnly)
     ordered.insert(ordered.end(), rest.begin(), rest.end());
   return ordered;

@@ -103,3 +103,15 @@ std::vector<const Entry *> Bundle::variants(std::string_view name) const {
       found.push_back(&entry);
   return found;
 }
+
+std::string Bundle::loweringNames(std::string_view name) const {
+  std::vector<std::string_view> known;
+  std::string text;
+  for (const Entry *entry : variants(name)) {
+    if (std::find(known.begin(), known.end(), entry->lowering) != known.end())
+      continue; // there may be one for each architecture
+    known.push_back(entry->lowering);
+    text += (text.empty() ? "" : ", ") + entry->lowering;
+  }
+  return text;
+}

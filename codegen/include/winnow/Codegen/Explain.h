@@ -38,6 +38,9 @@ struct EntryExplanation {
 
   /// Whether some lowering takes each operation and nothing is at fault.
   bool taken() const;
+  /// Whether a build is not refused: it is taken, and keeps the contract that
+  /// it names.
+  bool builds() const { return taken() && broken.empty(); }
 };
 
 /// One for each entry of the description. The error is every diagnostic of a

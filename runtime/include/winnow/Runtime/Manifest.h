@@ -235,6 +235,8 @@ struct Bundle {
   /// ones first. Their arguments have the same names, types, ranks and accesses
   /// in the same order; what is asked of layouts and alignments may differ.
   std::vector<const Entry *> variants(std::string_view name) const;
+  /// Their lowerings, each once, for people: "mfma, generic".
+  std::string loweringNames(std::string_view name) const;
 };
 
 /// Whether everything that a bundle says agrees: names, references, ranges,
