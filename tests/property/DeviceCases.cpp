@@ -7,6 +7,7 @@
 #include "DeviceRun.h"
 
 #include "winnow/Runtime/Bundle.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <atomic>
 #include <chrono>
@@ -78,8 +79,8 @@ private:
 
   void runCase(const FolderCase &one, DeviceRunner &runner) {
     const std::string name = "seed " + std::to_string(one.seed) + " variant " +
-                             std::to_string(one.variant) + " (" + one.lowering +
-                             ")";
+                             std::to_string(one.variant) + " (" +
+                             runtime::visible(one.lowering) + ")";
     auto bundle = runtime::readBundleFile(options.folder + "/" + one.bundle);
     if (!bundle)
       return report(name, {"bundle", bundle.message()});
@@ -100,18 +101,20 @@ private:
       ++calls;
       if (options.verbose) {
         std::lock_guard guard(printing);
-        std::printf("%s: %s; %s\n", what.c_str(), one.shape.c_str(),
+        std::printf("%s: %s; %s\n", what.c_str(),
+                    runtime::visible(one.shape).c_str(),
                     one.inputs[i].text().c_str());
         std::fflush(stdout);
       }
       if (auto failure = runner.run(*made, *kernels))
-        report(what, *failure, one.shape + "; " + one.inputs[i].text());
+        report(what, *failure,
+               runtime::visible(one.shape) + "; " + one.inputs[i].text());
     }
   }
 
   void report(const std::string &what, const Failure &failure,
               const std::string &about = "") {
-    std::string text = failure.text;
+    std::string text = runtime::visibleLines(failure.text);
     // One line a failure.
     for (char &c : text)
       if (c == '\n')
@@ -139,7 +142,8 @@ private:
 int run(const Options &options) {
   auto folder = CaseFolder::read(options.folder);
   if (!folder) {
-    std::fprintf(stderr, "winnow-device-cases: %s\n", folder.message().c_str());
+    std::fprintf(stderr, "winnow-device-cases: %s\n",
+                 runtime::visible(folder.message()).c_str());
     return 2;
   }
   auto device = runtime::openDevice(options.device, options.libraries);

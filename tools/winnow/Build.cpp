@@ -2,6 +2,7 @@
 // `winnow build`: a bundle with its code objects, ready to ship.
 #include "Commands.h"
 #include "Load.h"
+#include "Print.h"
 #include "Report.h"
 
 #include "winnow/Runtime/Bundle.h"
@@ -56,9 +57,9 @@ public:
         code.bytes.size(),
         code.cached ? "from the cache" : "in " + timeText(code.time));
     if (terminal)
-      fmt::print(stderr, "\r\033[K{}", text);
+      fmt::print(stderr, "\r\033[K{}", runtime::visible(text));
     else if (total > 1)
-      fmt::print(stderr, "{}\n", text);
+      say(stderr, "{}\n", text);
     std::fflush(stderr);
   }
   ~Progress() {
@@ -171,11 +172,11 @@ int build(const BuildOptions &options) {
   });
   for (Job &job : *jobs) {
     if (options.verbose) {
-      fmt::print(log, "{}{}: generated in {}, compiled in {}\n",
-                 bundle.sources[job.source].name,
-                 options.archs.size() > 1 ? " for " + job.arch : "",
-                 timeText(loaded->time), timeText(job.code->time));
-      fmt::print(log, "{}", resourceText(*job.code));
+      say(log, "{}{}: generated in {}, compiled in {}\n",
+          bundle.sources[job.source].name,
+          options.archs.size() > 1 ? " for " + job.arch : "",
+          timeText(loaded->time), timeText(job.code->time));
+      say(log, "{}", resourceText(*job.code));
     }
     bundle.codeObjects.push_back(
         {job.source, job.arch, std::move(job.code->bytes)});
@@ -186,7 +187,7 @@ int build(const BuildOptions &options) {
   if (Status status = runtime::writeFileAtomically(options.output, *bytes);
       !status)
     return report(status.takeError());
-  fmt::print(log, "{}: {} bytes\n", options.output, bytes->size());
+  say(log, "{}: {} bytes\n", options.output, bytes->size());
   return kFine;
 }
 

@@ -2,6 +2,7 @@
 // `winnow cache`: what a cache folder holds, whether it is sound, and less of
 // it.
 #include "Commands.h"
+#include "Print.h"
 
 #include "winnow/Runtime/KernelCache.h"
 
@@ -56,9 +57,7 @@ Json entryJson(const runtime::CacheEntryInfo &entry) {
   return json;
 }
 
-void print(const Json &json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-}
+void printJson(const Json &json) { say("{}\n", jsonText(json)); }
 
 std::string timeOf(int64_t seconds) {
   return fmt::format("{:%Y-%m-%d %H:%M}",
@@ -87,23 +86,26 @@ int list(const CacheCommand &command, bool onlyProblems) {
       if (!onlyProblems || !entry.problem.empty())
         listed.push_back(entryJson(entry));
     } else if (!entry.problem.empty()) {
-      fmt::print("{}: damaged: {}{}\n", entry.file, entry.problem,
-                 command.setAside ? "; set aside" : "");
+      say("{}: damaged: {}{}\n", runtime::visible(entry.file),
+          runtime::visible(entry.problem),
+          command.setAside ? "; set aside" : "");
     } else if (!onlyProblems) {
-      fmt::print("{}  {} for {}  {} bytes  used {}  by {}\n",
-                 entry.key.substr(0, 16), entry.source, entry.arch, entry.bytes,
-                 timeOf(entry.lastUsed), shortName(entry.compiler));
+      say("{}  {} for {}  {} bytes  used {}  by {}\n",
+          runtime::visible(entry.key.substr(0, 16)),
+          runtime::visible(entry.source), runtime::visible(entry.arch),
+          entry.bytes, timeOf(entry.lastUsed),
+          runtime::visible(shortName(entry.compiler)));
     }
   }
   if (command.json)
-    print(Json{{"folder", (*cache)->folder()},
-               {"entries", entries->size()},
-               {"bytes", bytes},
-               {"damaged", damaged},
-               {onlyProblems ? "problems" : "list", listed}});
+    printJson(Json{{"folder", (*cache)->folder()},
+                   {"entries", entries->size()},
+                   {"bytes", bytes},
+                   {"damaged", damaged},
+                   {onlyProblems ? "problems" : "list", listed}});
   else
-    fmt::print("{}: {} entries, {} bytes, {} damaged\n", (*cache)->folder(),
-               entries->size(), bytes, damaged);
+    say("{}: {} entries, {} bytes, {} damaged\n", (*cache)->folder(),
+        entries->size(), bytes, damaged);
   return onlyProblems && damaged != 0 ? kFailed : kFine;
 }
 
@@ -115,14 +117,13 @@ int prune(const CacheCommand &command) {
   if (!result)
     return report(result.takeError());
   if (command.json)
-    print(Json{{"folder", (*cache)->folder()},
-               {"removed", result->entries},
-               {"removed_bytes", result->bytes},
-               {"left", result->leftEntries},
-               {"left_bytes", result->leftBytes}});
+    printJson(Json{{"folder", (*cache)->folder()},
+                   {"removed", result->entries},
+                   {"removed_bytes", result->bytes},
+                   {"left", result->leftEntries},
+                   {"left_bytes", result->leftBytes}});
   else
-    fmt::print(
-        "{}: {} files of {} bytes removed, {} entries of {} bytes left\n",
+    say("{}: {} files of {} bytes removed, {} entries of {} bytes left\n",
         (*cache)->folder(), result->entries, result->bytes, result->leftEntries,
         result->leftBytes);
   return kFine;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `winnow check`: does a description hold what it names?
 #include "Commands.h"
+#include "Print.h"
 #include "Report.h"
 
 #include "Load.h"
@@ -29,9 +30,9 @@ int check(const CheckOptions &options) {
         runtime::answerContracts(entry, {.arch = options.arch});
     if (!answers)
       return report(answers.takeError());
-    fmt::print("{}: lowering {}\n", entry.name, entry.lowering);
+    say("{}: lowering {}\n", entry.name, entry.lowering);
     for (const runtime::ContractAnswer &answer : *answers) {
-      fmt::print("  {}\n", contractText(answer));
+      say("  {}\n", contractText(answer));
       if (!answer.report.met())
         code = kFailed;
     }

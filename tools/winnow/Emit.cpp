@@ -2,6 +2,7 @@
 // `winnow emit`: the HIP of a description as files to read.
 #include "Commands.h"
 #include "Load.h"
+#include "Print.h"
 
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
@@ -92,7 +93,7 @@ int emit(const EmitOptions &options) {
     const std::string path = options.folder + "/" + name;
     Status status = runtime::writeFileAtomically(path, text);
     if (status)
-      fmt::print("{}\n", path);
+      say("{}\n", path);
     return status;
   };
   for (const runtime::Source &source : loaded->bundle.sources)

@@ -2,6 +2,7 @@
 // `winnow explain`: which lowering each operation gets, and every reason for
 // which it gets no better one; and the schedules of what comes of it.
 #include "Commands.h"
+#include "Print.h"
 
 #include "winnow/Codegen/Explain.h"
 #include "winnow/Codegen/Tuning.h"
@@ -32,22 +33,22 @@ struct ExplainOptions {
 };
 
 void printText(const EntryExplanation &entry, const std::string &arch) {
-  fmt::print("{} for {}\n", entry.entry, arch);
+  say("{} for {}\n", entry.entry, arch);
   for (const OperationChoice &choice : entry.operations) {
-    fmt::print("  {} (line {}): {}\n", choice.operation, choice.line,
-               choice.lowering.empty() ? "no lowering" : choice.lowering);
+    say("  {} (line {}): {}\n", choice.operation, choice.line,
+        choice.lowering.empty() ? "no lowering" : choice.lowering);
     for (const RefusedLowering &refused : choice.refused)
       for (const std::string &reason : refused.reasons)
-        fmt::print("    not {}: {}\n", refused.lowering, reason);
+        say("    not {}: {}\n", refused.lowering, runtime::visible(reason));
   }
   for (const std::string &fault : entry.faults)
-    fmt::print("  fault: {}\n", fault);
+    say("  fault: {}\n", runtime::visible(fault));
   if (!entry.broken.empty())
-    fmt::print("  it names contract '{}' and does not keep it, so it will not "
-               "be built:\n",
-               entry.contract);
+    say("  it names contract '{}' and does not keep it, so it will not "
+        "be built:\n",
+        entry.contract);
   for (const std::string &broken : entry.broken)
-    fmt::print("    {}\n", broken);
+    say("    {}\n", runtime::visible(broken));
 }
 
 /// "  schedule of score: waves 8 (fixed), chunks 64, ...", a line a kernel.
@@ -61,12 +62,12 @@ void printSchedules(const TunableEntry &entry) {
                               ? " (fixed)"
                               : "");
     if (!text.empty())
-      fmt::print("  schedule of {}: {}\n",
-                 scheduledKernelName(kernel.problem.kernel()), text);
+      say("  schedule of {}: {}\n",
+          scheduledKernelName(kernel.problem.kernel()), text);
   }
   if (entry.kernels.size() > 1)
-    fmt::print("  launches: {}{}\n", entry.launches,
-               entry.launchesFixed ? " (fixed)" : "");
+    say("  launches: {}{}\n", entry.launches,
+        entry.launchesFixed ? " (fixed)" : "");
 }
 
 Json toJson(const TunableEntry &entry) {
@@ -176,7 +177,7 @@ int explain(const ExplainOptions &options) {
     json.update(all.front());
   else
     json["architectures"] = std::move(all);
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  say("{}\n", jsonText(json));
   return code;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report of a run for programs.
+#include "Print.h"
 #include "Report.h"
 
 #include <nlohmann/json.hpp>
@@ -172,5 +173,5 @@ std::string tool::jsonReport(const RunReport &report) {
       {"launches", launchesJson(report)},
       {"shown", requestJson(report)},
       {"check", verdictJson(report)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return jsonText(json) + "\n";
 }

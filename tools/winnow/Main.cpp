@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `winnow`: descriptions checked, turned into HIP, built and run.
 #include "Commands.h"
+#include "Print.h"
 
 #include <csignal>
 #include <cstdio>
@@ -13,7 +14,7 @@ using namespace winnow::tool;
 
 int tool::report(const Error &error, int code) {
   std::fflush(stdout);
-  std::fprintf(stderr, "winnow: error: %s\n", error.message.c_str());
+  say(stderr, "winnow: error: {}\n", error.message);
   return code;
 }
 
@@ -23,9 +24,7 @@ int tool::reportDiagnostics(const Error &error) {
   // no place of its own.
   if (error.message.starts_with("cannot "))
     return report(error);
-  std::fputs(error.message.c_str(), stderr);
-  if (!error.message.ends_with('\n'))
-    std::fputc('\n', stderr);
+  say(stderr, "{}{}", error.message, error.message.ends_with('\n') ? "" : "\n");
   return kFailed;
 }
 

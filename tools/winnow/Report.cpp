@@ -4,6 +4,7 @@
 #include "CodeObjectInfo.h"
 
 #include "winnow/Runtime/KernelCompiler.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ std::string tool::contractText(const runtime::ContractAnswer &answer) {
     text += fmt::format(": broken, {} limit{}", answer.report.violations.size(),
                         answer.report.violations.size() == 1 ? "" : "s");
     for (const contract::Violation &violation : answer.report.violations)
-      text += "\n    " + violation.message();
+      text += "\n    " + runtime::visible(violation.message());
     return text;
   }
   text += ": met";
@@ -314,7 +315,7 @@ std::string scheduleText(const runtime::Schedule &schedule) {
   for (const auto &[name, value] : schedule.parameters) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
     if (const auto from = schedule.from.find(name); from != schedule.from.end())
-      text += fmt::format(" ({})", from->second);
+      text += fmt::format(" ({})", runtime::visible(from->second));
   }
   return schedule.kernel + ": " + text;
 }

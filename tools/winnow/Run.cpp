@@ -6,6 +6,7 @@
 #include "Inputs.h"
 #include "Load.h"
 #include "Observe.h"
+#include "Print.h"
 #include "Report.h"
 
 #include "winnow/Runtime/Files.h"
@@ -106,8 +107,7 @@ private:
     if (options.json) {
       using Json = nlohmann::ordered_json;
       const Json json{{"error", error.message}};
-      fmt::print("{}\n",
-                 json.dump(2, ' ', false, Json::error_handler_t::replace));
+      say("{}\n", jsonText(json));
     }
     return diagnostics ? reportDiagnostics(error) : report(error, code);
   }
@@ -263,7 +263,7 @@ private:
           !status)
         return failed(status.takeError());
     }
-    fmt::print("{}", options.json ? jsonReport(report) : textReport(report));
+    say("{}", options.json ? jsonReport(report) : textReport(report));
     Result<bool> isClean = showObservations(report);
     if (!isClean)
       return failed(isClean.takeError());
@@ -287,10 +287,10 @@ private:
       if (!text)
         return text.takeError();
       if (!options.json)
-        fmt::print("{}", *text);
+        say("{}", *text);
     }
     std::fflush(stdout);
-    fmt::print(stderr, "{}", findings);
+    say(stderr, "{}", findings);
     return findings.empty();
   }
 

@@ -2,6 +2,7 @@
 // `winnow sim`: any gfx950 code object on the simulated device.
 #include "Commands.h"
 #include "Observe.h"
+#include "Print.h"
 #include "SimArguments.h"
 
 #include "winnow/Runtime/Files.h"
@@ -32,20 +33,21 @@ sim::Dim3 dim3(const std::vector<uint32_t> &extents) {
 
 int list(const sim::CodeObject &object) {
   for (const sim::KernelInfo &kernel : object.kernels()) {
-    fmt::print("{}: {} VGPRs, {} AGPRs, {} SGPRs, {} bytes of LDS, {} of "
-               "scratch, {} of code\n",
-               kernel.name, kernel.vgprCount, kernel.agprCount,
-               kernel.sgprCount, kernel.groupSegmentSize,
-               kernel.privateSegmentSize, kernel.codeSize);
+    say("{}: {} VGPRs, {} AGPRs, {} SGPRs, {} bytes of LDS, {} of "
+        "scratch, {} of code\n",
+        runtime::visible(kernel.name), kernel.vgprCount, kernel.agprCount,
+        kernel.sgprCount, kernel.groupSegmentSize, kernel.privateSegmentSize,
+        kernel.codeSize);
     for (const sim::KernelArgument &argument : kernel.arguments)
       if (!argument.isHidden())
-        fmt::print("  {:4} {} bytes  {}  {}\n", argument.offset, argument.size,
-                   argument.valueKind, argument.name);
+        say("  {:4} {} bytes  {}  {}\n", argument.offset, argument.size,
+            runtime::visible(argument.valueKind),
+            runtime::visible(argument.name));
     Result<std::vector<std::string>> unknown = object.unsupported(kernel.name);
     if (!unknown)
       return report(unknown.takeError());
     for (const std::string &line : *unknown)
-      fmt::print("  not simulated: {}\n", line);
+      say("  not simulated: {}\n", line);
   }
   return kFine;
 }
@@ -114,23 +116,23 @@ int launch(const SimOptions &options,
     return report(stats.takeError());
   if (Status status = writeBuffers(device, arguments); !status)
     return report(status.takeError());
-  fmt::print("{}: {} workgroups, {} waves, {} wave instructions, {} bytes "
-             "loaded, {} stored\n",
-             options.kernel, stats->workgroups, stats->waves,
-             stats->instructions, stats->bytesLoaded, stats->bytesStored);
+  say("{}: {} workgroups, {} waves, {} wave instructions, {} bytes "
+      "loaded, {} stored\n",
+      options.kernel, stats->workgroups, stats->waves, stats->instructions,
+      stats->bytesLoaded, stats->bytesStored);
   Result<std::string> profile =
       showProfiles(options.observe, options.kernel, {&*stats});
   if (!profile)
     return report(profile.takeError());
-  fmt::print("{}", *profile);
+  say("{}", *profile);
   std::fflush(stdout);
-  fmt::print(stderr, "{}", findingsText(*stats));
+  say(stderr, "{}", findingsText(*stats));
   return stats->findings.empty() ? kFine : kFailed;
 }
 
 int run(const SimOptions &options) {
   if (options.instructions) {
-    fmt::print("{}", sim::instructionTable());
+    say("{}", sim::instructionTable());
     return kFine;
   }
   if (options.file.empty())
@@ -148,7 +150,7 @@ int run(const SimOptions &options) {
     Result<std::string> text = (*object)->disassemble(options.kernel);
     if (!text)
       return report(text.takeError(), kUsage);
-    fmt::print("{}", *text);
+    say("{}", *text);
     return kFine;
   }
   return launch(options, *object);

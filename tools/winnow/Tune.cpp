@@ -4,6 +4,7 @@
 #include "Commands.h"
 #include "Load.h"
 #include "Observe.h"
+#include "Print.h"
 #include "Report.h"
 #include "Tuner.h"
 
@@ -77,40 +78,38 @@ void printTable(const TunedEntry &entry) {
   std::string shapes;
   for (const TuneShape &shape : entry.shapes)
     shapes += (shapes.empty() ? "" : ", ") + shape.text();
-  fmt::print("{}: {} programs, shapes {}\n", entry.name, entry.programs,
-             shapes);
+  say("{}: {} programs, shapes {}\n", entry.name, entry.programs, shapes);
   size_t width = 8;
   for (const TunedCandidate &each : entry.candidates)
     width = std::max(width, each.schedule.size());
-  fmt::print("  {:<17} {:<{}} {:>9} {:>7} {:>9} {:>9}\n", "kernel", "schedule",
-             width, "us", "spread", "to model", "predicted");
+  say("  {:<17} {:<{}} {:>9} {:>7} {:>9} {:>9}\n", "kernel", "schedule", width,
+      "us", "spread", "to model", "predicted");
   for (const TunedCandidate &each : entry.candidates) {
     if (!each.refused.empty()) {
       // The first line; the whole is in the JSON.
       const std::string reason =
           each.refused.substr(0, each.refused.find('\n'));
-      fmt::print("  {:<17} {:<{}} refused: {}\n", each.kernel, each.schedule,
-                 width, reason);
+      say("  {:<17} {:<{}} refused: {}\n", each.kernel, each.schedule, width,
+          runtime::visible(reason));
       continue;
     }
     double model = 0;
     for (const TunedCandidate &other : entry.candidates)
       if (other.kernel == each.kernel && other.isModel)
         model = other.seconds;
-    fmt::print("  {:<17} {:<{}} {:>9} {:>6.1f}% {:>9} {:>9}{}{}\n", each.kernel,
-               each.schedule, width, timesText(each.seconds), each.spread * 100,
-               model > 0 && each.seconds > 0
-                   ? fmt::format("{:.2f}", each.seconds / model)
-                   : "-",
-               timesText(each.predicted), each.isModel ? "  model" : "",
-               each.isWinner ? "  fastest" : "");
+    say("  {:<17} {:<{}} {:>9} {:>6.1f}% {:>9} {:>9}{}{}\n", each.kernel,
+        each.schedule, width, timesText(each.seconds), each.spread * 100,
+        model > 0 && each.seconds > 0
+            ? fmt::format("{:.2f}", each.seconds / model)
+            : "-",
+        timesText(each.predicted), each.isModel ? "  model" : "",
+        each.isWinner ? "  fastest" : "");
   }
   if (entry.winner.empty())
-    fmt::print("  the model's choice stays: {} us\n",
-               timesText(entry.modelSeconds));
+    say("  the model's choice stays: {} us\n", timesText(entry.modelSeconds));
   else
-    fmt::print("  {}: {} us, the model's choice {} us\n", entry.winner,
-               timesText(entry.winnerSeconds), timesText(entry.modelSeconds));
+    say("  {}: {} us, the model's choice {} us\n", entry.winner,
+        timesText(entry.winnerSeconds), timesText(entry.modelSeconds));
 }
 
 Json toJson(const TunedEntry &entry) {
@@ -162,11 +161,15 @@ Status writeTuned(const Options &options, const std::string &text,
   return runtime::writeFileAtomically(options.output, *bytes);
 }
 
-int fail(const Options &options, const Error &error, int code = kFailed) {
+/// `isDiagnostic`: the error may be one of the compiler's.
+int fail(const Options &options, const Error &error, int code = kFailed,
+         bool isDiagnostic = false) {
   if (options.json)
-    fmt::print("{}\n", Json{{"error", error.message}}.dump(
-                           2, ' ', false, Json::error_handler_t::replace));
-  reportDiagnostics(error);
+    say("{}\n", jsonText(Json{{"error", error.message}}));
+  if (isDiagnostic)
+    (void)reportDiagnostics(error);
+  else
+    (void)report(error);
   return code;
 }
 
@@ -180,7 +183,7 @@ int tuneAll(Options options) {
     return fail(options,
                 Error{"cannot write '" + options.output +
                       "': it is the description itself; --output has to name "
-                      "another file\n"},
+                      "another file"},
                 kUsage);
   // What would lose a long run at its end is found at its beginning.
   if (!options.output.empty())
@@ -207,13 +210,13 @@ int tuneAll(Options options) {
       tune(*text, options.file, options.tune, **target, *compiler,
            [&](const std::string &line) {
              if (isTerminal)
-               fmt::print(stderr, "\r\033[K{}", line);
+               fmt::print(stderr, "\r\033[K{}", runtime::visible(line));
              std::fflush(stderr);
            });
   if (isTerminal)
     fmt::print(stderr, "\r\033[K");
   if (!tuned)
-    return fail(options, tuned.takeError());
+    return fail(options, tuned.takeError(), kFailed, /*isDiagnostic=*/true);
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - start);
 
@@ -244,17 +247,16 @@ int tuneAll(Options options) {
                     {"entries", std::move(entries)},
                     {"bundle", options.output.empty() ? Json(nullptr)
                                                       : Json(options.output)}};
-    fmt::print("{}\n",
-               json.dump(2, ' ', false, Json::error_handler_t::replace));
+    say("{}\n", jsonText(json));
     return kFine;
   }
-  fmt::print("{}, in {}\n", (*target)->method(), timeText(took));
+  say("{}, in {}\n", (*target)->method(), timeText(took));
   for (const TunedEntry &entry : *tuned)
     printTable(entry);
   if (!options.output.empty())
-    fmt::print("{}: {}\n", options.output,
-               schedule.empty() ? "with the model's choices"
-                                : "with the fastest, " + from);
+    say("{}: {}\n", options.output,
+        schedule.empty() ? "with the model's choices"
+                         : "with the fastest, " + from);
   return kFine;
 }
 

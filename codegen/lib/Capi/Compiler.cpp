@@ -2,6 +2,7 @@
 // The compiler behind a C interface; see winnow_compiler.h.
 #include "winnow/Codegen/Compile.h"
 #include "winnow/Runtime/Bundle.h"
+#include "winnow/Runtime/Visible.h"
 #include "winnow_compiler.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ thread_local const char *lastText = "";
 winnow_compiler_status fail(winnow_compiler_status status,
                             const char *text) noexcept {
   try {
-    ownText = text;
+    ownText = runtime::visibleLines(text);
     lastText = ownText.c_str();
   } catch (...) {
     lastText = "out of memory";

@@ -2,6 +2,8 @@
 // Versions, statuses and this thread's error.
 #include "Guard.h"
 
+#include "winnow/Runtime/Visible.h"
+
 using namespace winnow;
 using namespace winnow::capi;
 
@@ -32,7 +34,8 @@ constexpr struct {
 winnow_status capi::fail(winnow_status status,
                          const std::string &text) noexcept {
   try {
-    ownText = text;
+    // It may quote a bundle, and engines write it to their logs.
+    ownText = runtime::visibleLines(text);
     lastText = ownText.c_str();
   } catch (...) {
     lastText = "out of memory";
@@ -43,7 +46,7 @@ winnow_status capi::fail(winnow_status status,
 winnow_status capi::failStatic(winnow_status status,
                                const char *text) noexcept {
   try {
-    ownText = text; // an exception's text dies with it
+    ownText = runtime::visibleLines(text); // an exception's text dies with it
     lastText = ownText.c_str();
   } catch (...) {
     lastText = "out of memory";

@@ -4,6 +4,7 @@
 #include "Objects.h"
 #include "winnow/Host/RunOnHost.h"
 #include "winnow/Runtime/Bundle.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,7 +22,8 @@ public:
   Log(winnow_log_function function, void *user)
       : function(function), user(user) {}
 
-  void operator()(runtime::LogLevel level, const std::string &line) {
+  void operator()(runtime::LogLevel level, const std::string &text) {
+    const std::string line = runtime::visibleLines(text);
     const bool isWarning = level == runtime::LogLevel::Warning;
     std::lock_guard<std::mutex> guard(calling);
     if (function)

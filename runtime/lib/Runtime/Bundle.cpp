@@ -3,6 +3,7 @@
 #include "winnow/Runtime/Bundle.h"
 #include "ManifestJson.h"
 #include "winnow/Runtime/Files.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <cstdio>
 #include <cstring>
@@ -44,7 +45,10 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-Error problem(const std::string &what) { return Error{"bundle: " + what}; }
+/// An error quotes the bundle, which may hold anything.
+Error problem(const std::string &what) {
+  return Error{"bundle: " + visible(what)};
+}
 
 Result<std::span<const std::byte>> slice(std::span<const std::byte> blobs,
                                          const BlobRange &range,

@@ -2,6 +2,8 @@
 // Bounded JSON parsing and strict field access.
 #include "JsonFields.h"
 
+#include "winnow/Runtime/Visible.h"
+
 #include <algorithm>
 #include <set>
 
@@ -31,7 +33,8 @@ public:
     case Event::key: {
       const std::string &key = parsed.get_ref<const std::string &>();
       if (!keys.empty() && !keys.back().insert(key).second)
-        note("the key '" + key + "' stands twice in one object");
+        note("the key '" + visible(key.substr(0, 80)) +
+             "' stands twice in one object");
       break;
     }
     default:
@@ -97,7 +100,7 @@ Result<Json> runtime::parseJson(std::string_view text) {
 std::string runtime::describe(const Json &value) {
   if (value.is_string()) {
     const std::string &text = value.get_ref<const std::string &>();
-    return "the string '" + text.substr(0, 80) +
+    return "the string '" + visible(text.substr(0, 80)) +
            (text.size() > 80 ? "...'" : "'");
   }
   if (value.is_number_unsigned())
@@ -198,7 +201,8 @@ Status JsonFields::finish() {
     return *error;
   for (const auto &[key, unused] : value.items())
     if (std::find(asked.begin(), asked.end(), key) == asked.end())
-      return Error{where + ": unknown field '" + key.substr(0, 80) + "'"};
+      return Error{where + ": unknown field '" + visible(key.substr(0, 80)) +
+                   "'"};
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "winnow/Runtime/KernelCache.h"
 #include "CacheEntry.h"
 #include "CacheFolder.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,7 +31,7 @@ share(std::vector<std::byte> code) {
 
 void logToStderr(LogLevel level, const std::string &line) {
   if (level == LogLevel::Warning)
-    std::fprintf(stderr, "winnow: warning: %s\n", line.c_str());
+    std::fprintf(stderr, "winnow: warning: %s\n", visibleLines(line).c_str());
 }
 
 CachedCode fromEntry(CacheEntry entry, CodeOrigin origin) {

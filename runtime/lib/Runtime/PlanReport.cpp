@@ -2,6 +2,7 @@
 // How a plan tells of itself: a line for logs, text for people, JSON for
 // programs.
 #include "winnow/Runtime/Plan.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,12 +28,13 @@ std::string join(const std::vector<std::string> &parts, const char *between) {
   return all;
 }
 
-/// A compiler's log must not break the line.
-std::string oneLine(std::string text) {
-  for (char &c : text)
-    if (c == '\n' || c == '\r')
+/// A compiler's log must not break the line, nor a bundle's text anything.
+std::string oneLine(const std::string &text) {
+  std::string line = visibleLines(text);
+  for (char &c : line)
+    if (c == '\n')
       c = ' ';
-  return text;
+  return line;
 }
 
 } // namespace
@@ -44,9 +46,8 @@ std::string PlanReport::line() const {
   if (!compiling.empty())
     text += "; compiling " + join(compiling, ", ") + " behind it";
   for (const Refused &each : refused)
-    text +=
-        "; not " + each.lowering + ": " + oneLine(join(each.reasons, " | "));
-  return text;
+    text += "; not " + each.lowering + ": " + join(each.reasons, " | ");
+  return oneLine(text);
 }
 
 std::string PlanReport::bounds() const {
@@ -67,7 +68,7 @@ std::string PlanReport::bounds() const {
 
 std::string PlanReport::text() const {
   if (lowering.empty())
-    return error + "\n";
+    return visibleLines(error) + "\n";
   std::string text =
       entry + " on " + device + " (" + arch + "): " + lowering +
       "\n  code: from " + from + " in " + milliseconds(time) +
@@ -82,7 +83,7 @@ std::string PlanReport::text() const {
       text += "  not " + each.lowering + ": " + reason + "\n";
   for (const std::string &each : compiling)
     text += "  being compiled: " + each + "\n";
-  return text;
+  return visibleLines(text);
 }
 
 std::string PlanReport::json() const {
@@ -103,7 +104,7 @@ std::string PlanReport::json() const {
                 {"bounds", bounds},
                 {"error", error},
                 {"refused", std::move(others)}}
-        .dump(2, ' ', false, Json::error_handler_t::replace);
+        .dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
   return Json{{"entry", entry},
               {"device", device},
               {"arch", arch},
@@ -116,5 +117,5 @@ std::string PlanReport::json() const {
               {"workspace_bytes", workspaceBytes},
               {"refused", std::move(others)},
               {"compiling", compiling}}
-      .dump(2, ' ', false, Json::error_handler_t::replace);
+      .dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }

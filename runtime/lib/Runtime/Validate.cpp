@@ -3,6 +3,7 @@
 // looking anything up that is not there.
 #include "Spellings.h"
 #include "winnow/Runtime/Manifest.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <algorithm>
 #include <set>
@@ -48,7 +49,7 @@ Status identifier(const std::string &where, std::string_view name) {
                           [](char c) { return isLetter(c) || isDigit(c); });
   if (good)
     return {};
-  return at(where, "'" + std::string(name.substr(0, kMaxNameBytes)) +
+  return at(where, "'" + visible(name.substr(0, kMaxNameBytes)) +
                        "' is not an identifier of at most " +
                        std::to_string(kMaxNameBytes) + " characters");
 }
@@ -65,7 +66,7 @@ Status word(const std::string &where, std::string_view name,
               });
   if (good)
     return {};
-  return at(where, "'" + std::string(name.substr(0, kMaxNameBytes)) +
+  return at(where, "'" + visible(name.substr(0, kMaxNameBytes)) +
                        "' has to start with a letter or digit and hold those "
                        "and '" +
                        std::string(extra) + "' only");

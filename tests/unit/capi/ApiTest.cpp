@@ -516,3 +516,13 @@ TEST(Api, NullHandlesAreReleasedInPeace) {
 }
 
 } // namespace
+TEST_F(ApiTest, ErrorsGiveATerminalNoOrders) {
+  winnow_plan_options wanted = WINNOW_PLAN_OPTIONS_INIT;
+  wanted.entry = "\x1b[31mred";
+  const winnow_plan *found = nullptr;
+  EXPECT_EQ(winnow_plan_get(runtime, bundle, device, &wanted, &found),
+            WINNOW_ERROR_NOT_FOUND);
+  EXPECT_STREQ(winnow_last_error(), "the bundle has no entry '\\x1b[31mred'; "
+                                    "it has: m3_decode");
+}
+

@@ -5,6 +5,7 @@
 #include "CommandLine.h"
 
 #include "winnow/Runtime/Files.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <fmt/format.h>
 
@@ -73,7 +74,8 @@ Status hold(const std::string &path, const Figures &figures) {
 }
 
 int fail(const std::string &text) {
-  fmt::print(stderr, "winnow-count-bench: error: {}\n", text);
+  fmt::print(stderr, "winnow-count-bench: error: {}\n",
+             runtime::visibleLines(text));
   return 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include "winnow.h"
 #include "winnow/Runtime/Files.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <fmt/format.h>
 
@@ -348,7 +349,8 @@ int bench::runFirstResult(const GpuOptions &options, const std::string &cache) {
   if (status)
     status = decodeOnce(serving);
   if (!status) {
-    fmt::print(stderr, "winnow-gpu-bench: error: {}\n", status.message());
+    fmt::print(stderr, "winnow-gpu-bench: error: {}\n",
+               runtime::visibleLines(status.message()));
     return 1;
   }
   return ::write(STDOUT_FILENO, "r", 1) == 1 ? 0 : 1;

@@ -5,6 +5,7 @@
 #include "CommandLine.h"
 
 #include "winnow/Runtime/Files.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -101,7 +102,8 @@ std::string aboutJson(const Bench &bench, const std::string &before,
 }
 
 int fail(const std::string &text, int code = tool::kFailed) {
-  fmt::print(stderr, "winnow-gpu-bench: error: {}\n", text);
+  fmt::print(stderr, "winnow-gpu-bench: error: {}\n",
+             runtime::visibleLines(text));
   return code;
 }
 
