@@ -26,28 +26,6 @@ std::string spelling(Type type) {
   return text;
 }
 
-/// Whether every element follows the one before it for certain: a stride that
-/// is `?` may be anything. The stride of an axis of extent 1 is never used.
-bool isContiguous(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return false;
-  int64_t wanted = 1;
-  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
-    int64_t extent = type.getDimSize(axis);
-    if (extent != 1 && strides[axis] != wanted)
-      return false;
-    // Only the outermost axis may be of unknown extent.
-    if (axis > 0 && ShapedType::isDynamic(extent))
-      return false;
-    // The step past the outermost axis is never asked for.
-    if (axis > 0 && llvm::MulOverflow(wanted, extent, wanted))
-      return false;
-  }
-  return true;
-}
-
 class Collector {
 public:
   Collector(func::FuncOp entry, StringRef arch)

@@ -8,6 +8,7 @@
 #include "winnow/Codegen/KernelParameters.h"
 #include "winnow/Codegen/Lowerings.h"
 #include "winnow/Contract/Contract.h"
+#include "winnow/IR/MemRefs.h"
 #include "winnow/IR/ScheduleAttribute.h"
 #include "winnow/IR/Winnow.h"
 
@@ -439,14 +440,32 @@ private:
                    role == "index_table" || role == "attn_table" ||
                    role == "selection" || role == "pages" ||
                    isCandidates(role) || isRankCandidates(role) ||
-                   // Contiguous unless the description says otherwise.
-                   !type.getLayout().isIdentity();
+                   // Contiguous unless the description says otherwise; one
+                   // that says it in strides got kernels that rely on it.
+                   !(type.getLayout().isIdentity() || isContiguous(type));
     argument.layout =
         strided ? runtime::Layout::Rows : runtime::Layout::Contiguous;
+    if (strided)
+      argument.strides = fixedStrides(type);
     if ((role == "query" || role == "keys") && !readsVectors())
       argument.alignment = byteWidth(argument.dtype);
     result.arguments.push_back(std::move(argument));
     return success();
+  }
+
+  /// The strides that the type of a strided argument fixes; empty for none. An
+  /// identity layout fixes none: tables and outputs may have gaps.
+  static std::vector<int64_t> fixedStrides(MemRefType type) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (type.getLayout().isIdentity() ||
+        failed(type.getStridesAndOffset(strides, offset)) ||
+        llvm::all_of(ArrayRef(strides).drop_back(), ShapedType::isDynamic))
+      return {};
+    for (int64_t &stride : strides)
+      if (ShapedType::isDynamic(stride))
+        stride = runtime::kAnyStride;
+    return {strides.begin(), strides.end()};
   }
 
   /// Whether a kernel loads queries and keys 16 bytes at a time. The generic

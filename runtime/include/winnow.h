@@ -335,11 +335,16 @@ typedef struct winnow_argument_info {
   winnow_dtype dtype;
   winnow_access access;
   int32_t rank;
-  /* Nonzero: dense, row-major. Zero: the last axis has stride 1, others any. */
+  /* Nonzero: dense, row-major. Zero: the last axis has stride 1, the others
+   * what `strides` says. */
   int32_t is_contiguous;
   uint32_t alignment;               /* of the address; bytes */
   int64_t extents[WINNOW_MAX_RANK]; /* -1: see `shape` */
   const char *shape; /* "[rows, 1, 128]", "[at least requests, any]" */
+  /* In elements, where is_contiguous is 0: the steps that the description
+   * fixes, and -1 for those that may be any. All 0 from a library that knows
+   * less. */
+  int64_t strides[WINNOW_MAX_RANK];
 } winnow_argument_info;
 
 #define WINNOW_ARGUMENT_INFO_INIT                                              \
@@ -351,7 +356,8 @@ typedef struct winnow_argument_info {
    0,                                                                          \
    0,                                                                          \
    {0, 0, 0, 0},                                                               \
-   0}
+   0,                                                                          \
+   {0, 0, 0, 0}}
 
 /* `index` counts from 0, in the order of positional tensors. */
 WINNOW_API winnow_status winnow_plan_argument(const winnow_plan *plan,

@@ -63,6 +63,30 @@ std::optional<StringRef> winnow::getContractName(func::FuncOp func) {
 // Files have names of at most 255 bytes, and endings of their own.
 static constexpr size_t kMaxEntryName = 100;
 
+/// Callers hand over the address of the first element and steps from 0 up.
+static LogicalResult verifyPlace(func::FuncOp func, BlockArgument argument) {
+  auto type = cast<MemRefType>(argument.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return success(); // the operations say what they take
+  auto problem = [&]() {
+    return emitError(argument.getLoc())
+           << "argument #" << argument.getArgNumber() << " of entry '"
+           << func.getName() << "' has ";
+  };
+  if (!ShapedType::isDynamic(offset) && offset != 0)
+    return problem() << "offset " << offset
+                     << ", wanted none or ?: a caller gives the address of the "
+                        "first element, found "
+                     << type;
+  for (auto [axis, stride] : llvm::enumerate(strides))
+    if (!ShapedType::isDynamic(stride) && stride < 0)
+      return problem() << "stride " << stride << " along axis " << axis
+                       << ", wanted one from 0 up or ?, found " << type;
+  return success();
+}
+
 static LogicalResult verifySignature(func::FuncOp func) {
   if (!isSourceName(func.getName()))
     return func.emitError() << "an entry has to be named by a C identifier, "
@@ -82,6 +106,9 @@ static LogicalResult verifySignature(func::FuncOp func) {
              << "argument #" << argument.getArgNumber() << " of entry '"
              << func.getName() << "' has to be a memref, found "
              << argument.getType();
+  for (BlockArgument argument : func.getArguments())
+    if (failed(verifyPlace(func, argument)))
+      return failure();
   if (func.getNumResults() != 0)
     return func.emitError()
            << "entry '" << func.getName() << "' has to have no results, found "

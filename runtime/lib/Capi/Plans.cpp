@@ -4,6 +4,7 @@
 #include "Objects.h"
 
 #include <bitset>
+#include <cstddef>
 #include <memory>
 
 using namespace winnow;
@@ -316,7 +317,14 @@ winnow_status winnow_plan_argument(const winnow_plan *plan, size_t index,
       from.extents[axis] =
           axis < argument.shape.size() ? constant(argument.shape[axis]) : 0;
     from.shape = found->shapeTexts()[index].c_str();
-    return writeInfo(from, to, sizeof from, "winnow_argument_info");
+    const size_t last = argument.shape.size() - 1;
+    for (size_t axis = 0; !from.is_contiguous && axis <= last; ++axis)
+      from.strides[axis] = axis == last               ? 1
+                           : argument.strides.empty() ? runtime::kAnyStride
+                                                      : argument.strides[axis];
+    // The strides came later.
+    return writeInfo(from, to, offsetof(winnow_argument_info, strides),
+                     "winnow_argument_info");
   });
 }
 

@@ -248,6 +248,41 @@ int64_t openExtent(const Indexer &indexer,
   return 7 * sizes.requests + 1; // new tokens
 }
 
+/// Lays the rows of a tensor out as the description fixes it. Gaps between the
+/// rows of an output, or of queries and keys that may have them, show a kernel
+/// that takes a strided tensor for a dense one, or that stores past a row's
+/// end.
+Status layRows(const runtime::TensorArgument &argument,
+               runtime::TensorView &view) {
+  const bool hasGaps =
+      argument.access != runtime::Access::Read ||
+      argument.role == Role::Query || argument.role == Role::Keys ||
+      argument.role == Role::RankIds || argument.role == Role::RankScores;
+  if (!hasGaps && argument.strides.empty())
+    return {};
+  constexpr int64_t gap = 8;
+  int64_t step = view.extents[view.rank - 1] + (hasGaps ? gap : 0);
+  auto fits = [&](int axis, int64_t stride) {
+    int64_t end = 0;
+    const bool isTooLarge =
+        __builtin_mul_overflow(stride, view.extents[axis], &end);
+    step = std::max(step, end);
+    view.strides[axis] = stride;
+    return !isTooLarge;
+  };
+  // What is open steps over all that is fixed.
+  for (const bool isFixed : {true, false})
+    for (int axis = view.rank - 2; axis >= 0; --axis) {
+      const int64_t fixed = argument.strides.empty() ? runtime::kAnyStride
+                                                     : argument.strides[axis];
+      if ((fixed != runtime::kAnyStride) == isFixed &&
+          !fits(axis, isFixed ? fixed : step))
+        return Error{"argument '" + argument.name + "': shape " +
+                     view.shapeText() + " does not fit 64 bits"};
+    }
+  return {};
+}
+
 /// The extents that one argument gets: what the manifest asks for, exactly.
 Result<runtime::TensorView> shapeOf(const Indexer &indexer,
                                     const runtime::TensorArgument &argument,
@@ -269,22 +304,9 @@ Result<runtime::TensorView> shapeOf(const Indexer &indexer,
   }
   runtime::TensorView view =
       runtime::TensorView::dense(0, argument.dtype, extents);
-  // Gaps between the rows of an output, or of queries and keys that may have
-  // them, show a kernel that takes a strided tensor for a dense one, or that
-  // stores past a row's end.
-  if (argument.layout == runtime::Layout::Rows &&
-      (argument.access != runtime::Access::Read ||
-       argument.role == Role::Query || argument.role == Role::Keys ||
-       argument.role == Role::RankIds || argument.role == Role::RankScores)) {
-    constexpr int64_t gap = 8;
-    int64_t step = extents.back() + gap;
-    for (int axis = view.rank - 2; axis >= 0; --axis) {
-      view.strides[axis] = step;
-      if (__builtin_mul_overflow(step, extents[axis], &step))
-        return Error{"argument '" + argument.name + "': shape " +
-                     view.shapeText() + " does not fit 64 bits"};
-    }
-  }
+  if (argument.layout == runtime::Layout::Rows)
+    if (Status status = layRows(argument, view); !status)
+      return status.takeError();
   return view;
 }
 

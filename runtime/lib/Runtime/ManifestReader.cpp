@@ -84,6 +84,17 @@ void readList(JsonFields &fields, const char *field, std::vector<T> &out,
   }
 }
 
+/// `null`, or a step from 0 up.
+Result<int64_t> readStride(const Json &json, const std::string &where) {
+  if (json.is_null())
+    return kAnyStride;
+  if (!json.is_number_unsigned() ||
+      json.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
+    return Error{where + ": " + describe(json) +
+                 ", wanted null or a whole number from 0 up"};
+  return json.get<int64_t>();
+}
+
 Result<TensorArgument> readArgument(const Json &json,
                                     const std::string &where) {
   JsonFields fields(json, where);
@@ -95,6 +106,8 @@ Result<TensorArgument> readArgument(const Json &json,
   argument.layout = word(fields, "layout", kLayouts);
   if (fields.optional("alignment"))
     argument.alignment = fields.integer("alignment");
+  if (fields.optional("strides"))
+    readList(fields, "strides", argument.strides, readStride);
   readList(fields, "shape", argument.shape, readExtent);
   if (Status status = fields.finish(); !status)
     return status.takeError();

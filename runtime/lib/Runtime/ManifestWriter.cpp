@@ -55,6 +55,10 @@ Json argumentJson(const TensorArgument &argument) {
             {"layout", spelling(kLayouts, argument.layout)}};
   if (argument.alignment != 0)
     json["alignment"] = argument.alignment;
+  if (!argument.strides.empty())
+    json["strides"] = listJson(argument.strides, [](int64_t stride) {
+      return stride == kAnyStride ? Json(nullptr) : Json(stride);
+    });
   return json;
 }
 

@@ -87,6 +87,11 @@ Result<PreparedLaunch> PreparedLaunch::make(const Entry &entry) {
     argument.dtype = from.dtype;
     argument.rank = static_cast<int>(from.shape.size());
     argument.isContiguous = from.layout == Layout::Contiguous;
+    argument.hasStrides = !from.strides.empty();
+    for (int axis = 0; axis < kMaxRank; ++axis)
+      argument.strides[axis] = argument.hasStrides && axis < argument.rank
+                                   ? from.strides[axis]
+                                   : kAnyStride;
     argument.isWritten = from.access != Access::Read;
     argument.isVector = from.role == Role::Query || from.role == Role::Keys;
     argument.width = byteWidth(from.dtype);

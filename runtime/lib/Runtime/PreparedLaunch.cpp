@@ -134,6 +134,11 @@ bool PreparedLaunch::accepts(const Argument &wanted,
   }
   if (empty)
     return true;
+  if (wanted.hasStrides)
+    for (int axis = 0; axis < found.rank; ++axis)
+      if (found.extents[axis] > 1 && wanted.strides[axis] != kAnyStride &&
+          found.strides[axis] != wanted.strides[axis])
+        return false;
   if (!strides(wanted.isContiguous, wanted.isWritten, found) ||
       !spans(found, wanted.width))
     return false;

@@ -74,7 +74,21 @@ private:
       if (used(axis) && found.strides[axis] < 0)
         return problem("strides " + found.stridesText() +
                        ", wanted none below 0");
+    for (size_t axis = 0; axis < wanted.strides.size(); ++axis)
+      if (used(static_cast<int>(axis)) && wanted.strides[axis] != kAnyStride &&
+          found.strides[axis] != wanted.strides[axis])
+        return problem("strides " + found.stridesText() + ", wanted " +
+                       wantedStrides() + ", which the description fixes");
     return wanted.access == Access::Read ? Status() : separateRows();
+  }
+
+  /// "[any, 256, 1]"
+  std::string wantedStrides() const {
+    std::string text = "[";
+    for (int64_t stride : wanted.strides)
+      text += (text.size() == 1 ? "" : ", ") +
+              (stride == kAnyStride ? "any" : std::to_string(stride));
+    return text + "]";
   }
 
   /// Rows that are written must not share memory: from the smallest stride up,

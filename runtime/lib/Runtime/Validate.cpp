@@ -191,7 +191,31 @@ private:
       if ((argument.alignment & (argument.alignment - 1)) != 0)
         return at(here + ".alignment",
                   std::to_string(argument.alignment) + " is no power of two");
+      if (Status s = strides(here + ".strides", argument); !s)
+        return s;
     }
+    return {};
+  }
+
+  static Status strides(const std::string &here,
+                        const TensorArgument &argument) {
+    if (argument.strides.empty())
+      return {};
+    if (argument.layout == Layout::Contiguous)
+      return at(here, "given, but the layout is contiguous");
+    if (argument.strides.size() != argument.shape.size())
+      return at(here, std::to_string(argument.strides.size()) +
+                          " of them, wanted one for each of " +
+                          std::to_string(argument.shape.size()) + " axes");
+    for (size_t axis = 0; axis < argument.strides.size(); ++axis)
+      if (Status s = between(index(here, axis), argument.strides[axis],
+                             kAnyStride, INT64_MAX);
+          !s)
+        return s;
+    // Kernels move whole vectors along the last axis.
+    if (argument.strides.back() != 1)
+      return at(index(here, argument.strides.size() - 1),
+                std::to_string(argument.strides.back()) + ", wanted 1");
     return {};
   }
 

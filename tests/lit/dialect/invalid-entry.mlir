@@ -354,3 +354,27 @@ func.func @f(%q: memref<?x1x64xbf16>, %k: memref<?x128x64xbf16>, %t: memref<?x?x
   winnow.remap_pages %s via %at into %p, %c {pages_per_block = 1, kv_heads = 1} : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, memref<?x128xi32>, memref<?x16xi32>, memref<?xi32>
   return
 }
+
+// -----
+
+// Where a caller's tensor starts and how it steps: what no call can give.
+func.func @f(
+    // expected-error@below {{argument #0 of entry 'f' has offset 16, wanted none or ?: a caller gives the address of the first element, found 'memref<?x8xi32, strided<[8, 1], offset: 16>>'}}
+    %in: memref<?x8xi32, strided<[8, 1], offset: 16>>, %out: memref<?x8xi32>)
+    attributes {winnow.entry, winnow.bounds = {max_seq_len = 1, max_requests = 1}} {
+  winnow.rebase_table %in, %out {sides = 2}
+      : memref<?x8xi32, strided<[8, 1], offset: 16>>, memref<?x8xi32>
+  return
+}
+
+// -----
+
+func.func @f(
+    %in: memref<?x8xi32, strided<[?, 1], offset: ?>>,
+    // expected-error@below {{argument #1 of entry 'f' has stride -8 along axis 0, wanted one from 0 up or ?, found 'memref<?x8xi32, strided<[-8, 1], offset: ?>>'}}
+    %out: memref<?x8xi32, strided<[-8, 1], offset: ?>>)
+    attributes {winnow.entry, winnow.bounds = {max_seq_len = 1, max_requests = 1}} {
+  winnow.rebase_table %in, %out {sides = 2}
+      : memref<?x8xi32, strided<[?, 1], offset: ?>>, memref<?x8xi32, strided<[-8, 1], offset: ?>>
+  return
+}

@@ -65,6 +65,19 @@ TEST_F(ApiTest, TellsOfPlanAndArguments) {
   EXPECT_STREQ(argument.shape, "[rows, 1, 128]");
   EXPECT_EQ(argument.extents[0], -1);
   EXPECT_EQ(argument.extents[2], 128);
+  EXPECT_EQ(argument.strides[0], 0);
+  ASSERT_EQ(winnow_plan_argument(found, 2, &argument), WINNOW_OK);
+  EXPECT_STREQ(argument.name, "index_table");
+  EXPECT_FALSE(argument.is_contiguous);
+  EXPECT_EQ(argument.strides[0], -1);
+  EXPECT_EQ(argument.strides[1], 1);
+  // A caller of before there were strides.
+  argument = WINNOW_ARGUMENT_INFO_INIT;
+  argument.size = offsetof(winnow_argument_info, strides);
+  argument.strides[0] = 77;
+  ASSERT_EQ(winnow_plan_argument(found, 2, &argument), WINNOW_OK);
+  EXPECT_STREQ(argument.name, "index_table");
+  EXPECT_EQ(argument.strides[0], 77);
   EXPECT_EQ(winnow_plan_argument(found, 8, &argument), WINNOW_ERROR_ARGUMENT);
   EXPECT_STREQ(winnow_last_error(), "argument 8 of 'm3_decode', which has 8");
 }
@@ -515,7 +528,6 @@ TEST(Api, NullHandlesAreReleasedInPeace) {
   EXPECT_STREQ(winnow_version(), WINNOW_VERSION);
 }
 
-} // namespace
 TEST_F(ApiTest, ErrorsGiveATerminalNoOrders) {
   winnow_plan_options wanted = WINNOW_PLAN_OPTIONS_INIT;
   wanted.entry = "\x1b[31mred";
@@ -526,3 +538,4 @@ TEST_F(ApiTest, ErrorsGiveATerminalNoOrders) {
                                     "it has: m3_decode");
 }
 
+} // namespace

@@ -64,6 +64,12 @@ Entry randomEntry(Dice &dice) {
         Extent::atLeast(randomExpression(dice, 2));
   if (dice.oneIn(3))
     entry.arguments[0].layout = Layout::Rows;
+  // Those of the sample's call, and others.
+  if (dice.oneIn(4))
+    entry.arguments[2].strides = {
+        dice.oneIn(3) ? dice.number() & INT64_MAX : 9000, 1};
+  if (dice.oneIn(4))
+    entry.arguments[4].strides = {kAnyStride, dice.oneIn(3) ? 16 : 48, 1};
   if (dice.oneIn(3))
     entry.arguments[dice.upTo(4)].alignment = 1ll << dice.upTo(12);
   if (dice.oneIn(4))

@@ -86,6 +86,8 @@ TEST(Bundle, RoundTripsEveryKindOfField) {
   entry.symbols.push_back({"d", Expression(Kind::Mod, "c", 3)});
   entry.launches[0].grid[2] = Expression(Kind::Add, "d", 1);
   entry.arguments[4].access = Access::ReadWrite;
+  entry.arguments[2].strides = {int64_t(1) << 40, 1};
+  entry.arguments[4].strides = {kAnyStride, 0, 1};
   bundle.entries.push_back(entry);
   bundle.sources.push_back({"empty.hip", "generic", {"gfx90a", "gfx942"}, ""});
   Result<Bundle> read = readBundle(bytesOf(bundle));
@@ -214,6 +216,26 @@ TEST(Bundle, TheManifestsPartsHaveToAgree) {
   EXPECT_THAT(edited("{\"kernel\":\"m3_decode_score\",\"source\":0",
                      "{\"kernel\":\"m3_decode_score\",\"source\":9"),
               HasSubstr("launches[0].source: 9, the bundle has 1 sources"));
+}
+
+TEST(Bundle, FixedStridesFitTheirArgument) {
+  // The third argument is a table, two axes, "rows".
+  auto with = [](const std::string &strides) {
+    return edited("\"layout\":\"rows\"",
+                  "\"layout\":\"rows\",\"strides\":" + strides);
+  };
+  const std::string at = "bundle: manifest: entries[0].arguments[2].strides";
+  EXPECT_EQ(with("[1]"), at + ": 1 of them, wanted one for each of 2 axes");
+  EXPECT_EQ(with("[8,2]"), at + "[1]: 2, wanted 1");
+  EXPECT_EQ(with("[8,null]"), at + "[1]: -1, wanted 1");
+  EXPECT_EQ(with("[-8,1]"),
+            "bundle: manifest.entries[0].arguments[2].strides[0]: the number "
+            "-8, wanted null or a whole number from 0 up");
+  EXPECT_THAT(with("[\"x\",1]"), HasSubstr("strides[0]: the string 'x'"));
+  EXPECT_THAT(edited("\"layout\":\"contiguous\"",
+                     "\"layout\":\"contiguous\",\"strides\":[128,128,1]"),
+              HasSubstr("arguments[0].strides: given, but the layout is "
+                        "contiguous"));
 }
 
 TEST(Bundle, SymbolsAreDefinedBeforeUse) {

@@ -112,6 +112,35 @@ TEST(Tensors, Layouts) {
   EXPECT_EQ(after([](Tensors &t) { t[kIdx].strides[0] = 0; }), "accepted");
 }
 
+TEST(Tensors, StridesThatTheDescriptionFixes) {
+  Entry entry = sampleEntry();
+  entry.arguments[kTable].strides = {9000, 1};
+  entry.arguments[kIdx].strides = {kAnyStride, 48, 1};
+  entry.arguments[kKeys].layout = Layout::Rows;
+  entry.arguments[kKeys].strides = {kAnyStride, 256, 1};
+  std::vector<TensorView> tensors = sampleArguments();
+  tensors[kKeys].strides = {40000, 256, 1};
+  auto said = [&] {
+    Result<Symbols> symbols = bindArguments(entry, tensors);
+    return symbols ? "accepted" : symbols.message();
+  };
+  EXPECT_EQ(said(), "accepted");
+  tensors[kKeys].strides[1] = 128;
+  EXPECT_EQ(said(), "argument 'keys': strides [40000, 128, 1], wanted [any, "
+                    "256, 1], which the description fixes");
+  tensors[kKeys].strides[1] = 256;
+  tensors[kTable].strides[0] = 9008;
+  EXPECT_EQ(said(), "argument 'index_table': strides [9008, 1], wanted [9000, "
+                    "1], which the description fixes");
+  // One row has no step to the next.
+  entry.arguments[kTable].shape[0] = Extent::any();
+  tensors[kTable].extents[0] = 1;
+  EXPECT_EQ(said(), "accepted");
+  tensors[kIdx].strides = {1000, 64, 1};
+  EXPECT_THAT(said(), HasSubstr("argument 'idx': strides [1000, 64, 1], wanted "
+                                "[any, 48, 1]"));
+}
+
 TEST(Tensors, TokenMajorSlicesAreOutputsToo) {
   Entry entry = sampleEntry();
   entry.arguments[kIdx].shape[0] = exactly(2);

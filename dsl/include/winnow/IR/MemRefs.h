@@ -15,6 +15,10 @@ namespace winnow {
 /// vectors along that axis; the other axes may have any stride.
 bool isRowMemRef(mlir::Type type, int64_t rank);
 
+/// Whether every element follows the one before it for certain: a stride that
+/// is `?` may be anything. The stride of an axis of extent 1 is never used.
+bool isContiguous(mlir::MemRefType type);
+
 /// An extent or stride as MLIR writes it: the number, or "?" if it is dynamic.
 std::string extentText(int64_t extent);
 

@@ -60,8 +60,12 @@ std::string_view roleName(Role role);
 /// How an argument may lie in memory.
 enum class Layout {
   Contiguous, ///< dense, row-major
-  Rows,       ///< the last axis has stride 1, the others any
+  Rows, ///< the last axis has stride 1, the others what TensorArgument::strides
+        ///< says
 };
+
+/// A stride that a description leaves open.
+inline constexpr int64_t kAnyStride = -1;
 
 /// What an axis of an argument has to measure.
 struct Extent {
@@ -93,6 +97,9 @@ struct TensorArgument {
   /// queries and keys, which most kernels load 16 bytes a lane, the element's
   /// width for the others.
   int64_t alignment = 0;
+  /// Of Layout::Rows: the step of each axis in elements as the description
+  /// fixes it, or kAnyStride. Empty, left out of the JSON: any.
+  std::vector<int64_t> strides = {};
   bool operator==(const TensorArgument &) const = default;
 
   /// The alignment with 0 resolved.

@@ -103,6 +103,8 @@ private:
     DType dtype;
     int rank;
     bool isContiguous, isWritten, isVector;
+    bool hasStrides; // some of them are fixed
+    int64_t strides[kMaxRank];
     int64_t width;
     uint64_t alignment;
     Axis axes[kMaxRank];
