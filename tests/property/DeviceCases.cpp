@@ -164,6 +164,7 @@ int main(int argc, char **argv) {
                "or no call was made; 2: nothing could be run, or wrong usage.");
   app.add_option("FOLDER", options.folder)->required();
   app.add_option("--device", options.device, "cuda:N, hip:N or sim:gfx950")
+      ->check(tool::deviceText)
       ->capture_default_str();
   app.add_option("--hip", options.libraries.hipLibrary,
                  "The HIP library to load");

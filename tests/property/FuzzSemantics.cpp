@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
     names.push_back(each.name);
   app.add_option("--plant", plant,
                  "put a fault in, to see that it is found and made simple")
-      ->check(CLI::IsMember(names));
+      ->check(tool::oneOf(names));
   if (auto code = tool::parseCommandLine(app, argc, argv))
     return *code;
   if (!options.minutes && !options.cases)

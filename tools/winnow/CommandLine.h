@@ -4,6 +4,8 @@
 #ifndef WINNOW_TOOL_COMMANDLINE_H
 #define WINNOW_TOOL_COMMANDLINE_H
 
+#include "winnow/Runtime/DeviceApi.h"
+
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace winnow::tool {
 
@@ -46,6 +49,29 @@ inline std::string seedText(const std::string &text) {
   if (code == std::errc() && end == text.data() + text.size())
     return "";
   return "seed '" + text + "', wanted a number from 0 to 2^64 - 1";
+}
+
+/// What is wrong with a device's name.
+inline std::string deviceText(const std::string &name) {
+  const Status status = runtime::checkDeviceName(name);
+  return status ? "" : status.message();
+}
+
+/// One of some words; CLI11's own check shows no place where nothing stands.
+inline CLI::Validator oneOf(const std::vector<std::string> &words) {
+  std::string wanted, known;
+  for (size_t i = 0; i < words.size(); ++i) {
+    wanted += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    known += (i == 0 ? "" : ",") + words[i];
+  }
+  return CLI::Validator(
+      [words, wanted](const std::string &found) -> std::string {
+        for (const std::string &word : words)
+          if (word == found)
+            return "";
+        return "'" + found + "', wanted " + wanted;
+      },
+      "{" + known + "}");
 }
 
 } // namespace winnow::tool

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Compilers.h"
+#include "CommandLine.h"
 
 #include "winnow/Runtime/ClangCompiler.h"
-
-#include <CLI/CLI.hpp>
 
 using namespace winnow;
 using namespace winnow::tool;
@@ -13,7 +12,7 @@ void tool::addCompilerOptions(CLI::App &command, CompilerOptions &options) {
       .add_option("--compiler", options.compiler,
                   "Of code for AMD's GPUs. clang: clang's libraries in the "
                   "compile worker; hiprtc: ROCm's hipRTC in it")
-      ->check(CLI::IsMember({"clang", "hiprtc"}))
+      ->check(oneOf({"clang", "hiprtc"}))
       ->capture_default_str();
   auto *clang = command.add_option(
       "--clang", options.clang,

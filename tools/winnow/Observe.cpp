@@ -66,7 +66,7 @@ void tool::addObserveOptions(CLI::App &command, ObserveOptions &options) {
       .add_flag("--profile{table}", options.profile,
                 "Count by instruction and print a table; --profile=html "
                 "writes a page")
-      ->check(CLI::IsMember({"table", "html"}));
+      ->check(oneOf({"table", "html"}));
   command
       .add_option("--profile-out", options.profileOut,
                   "Where --profile=html writes the page")

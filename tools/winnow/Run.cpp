@@ -336,7 +336,7 @@ void tool::addRunCommand(CLI::App &app, Action &action) {
       ->add_option("--device", options->device,
                    "sim: the compiled kernels on a simulated gfx950; host: "
                    "the reference")
-      ->check(CLI::IsMember({"sim", "host"}))
+      ->check(oneOf({"sim", "host"}))
       ->capture_default_str();
   command->add_option("--entry", options->entry,
                       "Which entry, if there are several");

@@ -288,6 +288,9 @@ void tool::addTuneCommand(CLI::App &app, Action &action) {
       ->add_option("--device", options->device,
                    "sim:gfx950, by what the simulated device counts; hip:0, "
                    "cuda:0 and so on, by the clock")
+      ->check([](const std::string &name) {
+        return name == "sim" ? "" : deviceText(name);
+      })
       ->capture_default_str();
   command->add_option("--entry", options->tune.entry,
                       "Which entry (default: all that have an indexer)");

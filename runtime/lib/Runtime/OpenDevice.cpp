@@ -4,6 +4,8 @@
 
 #include <charconv>
 #include <dlfcn.h>
+#include <optional>
+#include <string_view>
 
 using namespace winnow;
 using namespace winnow::runtime;
@@ -46,6 +48,25 @@ std::vector<std::string> simLibraries(const DeviceOptions &options) {
   return names;
 }
 
+/// "hip:3" or "cuda:3".
+struct Numbered {
+  bool isHip;
+  int index;
+};
+
+std::optional<Numbered> numbered(std::string_view name) {
+  const bool isHip = name.starts_with("hip:");
+  if (!isHip && !name.starts_with("cuda:"))
+    return std::nullopt;
+  name.remove_prefix(name.find(':') + 1);
+  int index = 0;
+  const char *last = name.data() + name.size();
+  const auto [end, error] = std::from_chars(name.data(), last, index);
+  if (name.empty() || error != std::errc() || end != last || index < 0)
+    return std::nullopt;
+  return Numbered{isHip, index};
+}
+
 } // namespace
 
 std::string runtime::baseArch(const std::string &arch) {
@@ -64,6 +85,16 @@ bool runtime::runsOn(const std::string &code, const std::string &device) {
     at = next;
   }
   return true;
+}
+
+Status runtime::checkDeviceName(const std::string &name) {
+  if (name == "auto" || name == "host" || name == "sim:gfx950" ||
+      numbered(name))
+    return {};
+  return Error{(name.empty() ? std::string("the device's name is empty")
+                             : "device '" + name + "' is unknown") +
+               "; wanted hip:N, cuda:N, sim:gfx950, host or auto, where N "
+               "counts from 0: hip:0"};
 }
 
 Result<std::shared_ptr<Device>>
@@ -87,17 +118,9 @@ runtime::openDevice(const std::string &name, const DeviceOptions &options) {
     return openHostDevice();
   if (name == "sim:gfx950")
     return openHipDevice(simLibraries(options), 0, name);
-  const size_t colon = name.find(':') + 1;
-  const std::string_view kind(name.data(), colon);
-  if (kind == "hip:" || kind == "cuda:") {
-    int index = 0;
-    const char *first = name.data() + colon, *last = name.data() + name.size();
-    const auto [end, error] = std::from_chars(first, last, index);
-    if (first != last && error == std::errc() && end == last && index >= 0)
-      return kind == "hip:"
-                 ? openHipDevice(hipLibraries(options), index, name)
-                 : openCudaDevice(cudaLibraries(options), index, name);
-  }
-  return Error{"device '" + name +
-               "' is unknown; wanted hip:N, cuda:N, sim:gfx950, host or auto"};
+  if (const std::optional<Numbered> device = numbered(name))
+    return device->isHip
+               ? openHipDevice(hipLibraries(options), device->index, name)
+               : openCudaDevice(cudaLibraries(options), device->index, name);
+  return checkDeviceName(name).takeError();
 }

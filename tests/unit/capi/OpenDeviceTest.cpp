@@ -99,7 +99,13 @@ TEST_F(OpenDeviceTest, RefusesOtherNames) {
     ASSERT_FALSE(opened) << name;
     EXPECT_THAT(opened.message(),
                 HasSubstr("wanted hip:N, cuda:N, sim:gfx950"));
+    EXPECT_EQ(checkDeviceName(name).message(), opened.message());
   }
+  EXPECT_EQ(checkDeviceName("").message(),
+            "the device's name is empty; wanted hip:N, cuda:N, sim:gfx950, "
+            "host or auto, where N counts from 0: hip:0");
+  for (const char *name : {"hip:0", "cuda:12", "sim:gfx950", "host", "auto"})
+    EXPECT_TRUE(checkDeviceName(name)) << name;
 }
 
 TEST(RunsOn, ComparesProcessorsAndFeatures) {

@@ -160,13 +160,14 @@ int main(int argc, char **argv) {
                "those of --only");
   app.add_option("--bundle", options.bundle,
                  "Built from them, with code for the device");
-  app.add_option("--device", options.device, "cuda:0, hip:0, sim:gfx950");
+  app.add_option("--device", options.device, "cuda:0, hip:0, sim:gfx950")
+      ->check(tool::deviceText);
   app.add_option("--json", options.json, "Write the figures there, too");
   app.add_option("--commit", options.commit, "Named in the JSON");
   app.add_option("--worker", options.worker, "The program that compiles");
   app.add_option("--only", options.only, "Some of it, between commas")
       ->delimiter(',')
-      ->check(CLI::IsMember({"decode", "columns", "prefill", "host"}));
+      ->check(tool::oneOf({"decode", "columns", "prefill", "host"}));
   app.add_option("--pool-mib", options.poolMiB, "Size of the key cache")
       ->capture_default_str()
       ->check(CLI::Range(16, 1 << 20));

@@ -108,6 +108,10 @@ struct DeviceOptions {
   std::string cudaLibrary;
 };
 
+/// Whether a name has one of the forms that `openDevice` knows; an error says
+/// which there are. Whether there is such a device is another question.
+Status checkDeviceName(const std::string &name);
+
 /// Opens "hip:N", "cuda:N", "sim:gfx950", "host", or "auto": the first of
 /// hip:0, cuda:0, sim:gfx950 and host that can be had. An error says what was
 /// looked for.
