@@ -61,28 +61,41 @@ int64_t tool::pagesScored(const Call &call) {
   return written;
 }
 
+static std::string resourceText(const sim::KernelInfo &kernel) {
+  return fmt::format(
+      "{}: {} VGPRs, {} AGPRs, {} SGPRs, {} bytes of LDS, {} bytes of scratch, "
+      "{} VGPR and {} SGPR spills, {} bytes of code, up to {} work items\n",
+      runtime::visible(kernel.name), kernel.vgprCount, kernel.agprCount,
+      kernel.sgprCount, kernel.groupSegmentSize, kernel.privateSegmentSize,
+      kernel.vgprSpillCount, kernel.sgprSpillCount, kernel.codeSize,
+      kernel.maxFlatWorkgroupSize);
+}
+
+/// Why nothing is said of a code object's kernels.
+static std::string unreadable(const LoadedCode &code, const std::string &why) {
+  return fmt::format("what the kernels for {} use cannot be told: {}\n",
+                     code.arch, why);
+}
+
 std::string tool::resourceText(const LoadedCode &code) {
   std::string text;
-  if (!code.object) {
-    if (runtime::isCudaTarget(code.arch))
-      if (auto info = runtime::readCodeObject(code.bytes, code.arch))
-        for (const runtime::KernelResources &kernel : info->kernels)
-          text += fmt::format("{}: {} registers, {} bytes of shared memory, {} "
-                              "bytes of stack\n",
-                              kernel.name, kernel.vgprs, kernel.ldsBytes,
-                              kernel.scratchBytes);
+  if (runtime::isCudaTarget(code.arch)) {
+    auto info = runtime::readCodeObject(code.bytes, code.arch);
+    if (!info)
+      return unreadable(code, info.message());
+    for (const runtime::KernelResources &kernel : info->kernels)
+      text += fmt::format("{}: {} registers, {} bytes of shared memory, {} "
+                          "bytes of stack\n",
+                          runtime::visible(kernel.name), kernel.vgprs,
+                          kernel.ldsBytes, kernel.scratchBytes);
     return text + fmt::format("{} bytes of code objects for {}\n",
                               code.bytes.size(), code.arch);
   }
-  for (const sim::KernelInfo &kernel : code.object->kernels())
-    text += fmt::format(
-        "{}: {} VGPRs, {} AGPRs, {} SGPRs, {} bytes of LDS, {} bytes of "
-        "scratch, {} VGPR and {} SGPR spills, {} bytes of code, up to {} work "
-        "items\n",
-        kernel.name, kernel.vgprCount, kernel.agprCount, kernel.sgprCount,
-        kernel.groupSegmentSize, kernel.privateSegmentSize,
-        kernel.vgprSpillCount, kernel.sgprSpillCount, kernel.codeSize,
-        kernel.maxFlatWorkgroupSize);
+  auto kernels = sim::CodeObject::describe(code.bytes);
+  if (!kernels)
+    return unreadable(code, kernels.message());
+  for (const sim::KernelInfo &kernel : *kernels)
+    text += ::resourceText(kernel);
   return text;
 }
 

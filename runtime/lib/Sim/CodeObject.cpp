@@ -149,7 +149,8 @@ std::span<const uint8_t> CodeObject::Impl::at(uint64_t address,
   return {};
 }
 
-static Status checkTarget(const ElfFile &elf) {
+/// `isForDevice`: the simulated device is to run it.
+static Status checkTarget(const ElfFile &elf, bool isForDevice) {
   if (elf.machine != kMachineAmdGpu)
     return Error{"code object: ELF machine " + std::to_string(elf.machine) +
                  " found, 224 (AMDGPU) wanted"};
@@ -157,7 +158,7 @@ static Status checkTarget(const ElfFile &elf) {
     return Error{"code object: OS ABI " + std::to_string(elf.osAbi) +
                  " found, 64 (amdhsa) wanted"};
   uint32_t mach = elf.flags & kMachMask;
-  if (mach != kMachGfx950)
+  if (isForDevice && mach != kMachGfx950)
     return Error{"code object: it is for " + machName(mach) +
                  ", the simulated device is gfx950"};
   if (elf.type != 3)
@@ -168,6 +169,22 @@ static Status checkTarget(const ElfFile &elf) {
 
 Result<std::shared_ptr<const CodeObject>>
 CodeObject::load(std::span<const std::byte> bytes) {
+  Result<std::unique_ptr<Impl>> impl = Impl::read(bytes, /*isForDevice=*/true);
+  if (!impl)
+    return impl.takeError();
+  return std::shared_ptr<const CodeObject>(new CodeObject(std::move(*impl)));
+}
+
+Result<std::vector<KernelInfo>>
+CodeObject::describe(std::span<const std::byte> bytes) {
+  Result<std::unique_ptr<Impl>> impl = Impl::read(bytes, /*isForDevice=*/false);
+  if (!impl)
+    return impl.takeError();
+  return std::move((*impl)->infos);
+}
+
+Result<std::unique_ptr<CodeObject::Impl>>
+CodeObject::Impl::read(std::span<const std::byte> bytes, bool isForDevice) {
   auto impl = std::make_unique<Impl>();
   const uint8_t *data = reinterpret_cast<const uint8_t *>(bytes.data());
   impl->bytes.assign(data, data + bytes.size());
@@ -175,7 +192,7 @@ CodeObject::load(std::span<const std::byte> bytes) {
   if (!elf)
     return elf.takeError();
   impl->elf = std::move(*elf);
-  if (Status s = checkTarget(impl->elf); !s)
+  if (Status s = checkTarget(impl->elf, isForDevice); !s)
     return s.takeError();
 
   impl->low = ~uint64_t(0);
@@ -232,10 +249,10 @@ CodeObject::load(std::span<const std::byte> bytes) {
     Result<KernelInfo> info = readInfo(item);
     if (!info)
       return info.takeError();
-    if (info->wavefrontSize != 64)
+    if (isForDevice && info->wavefrontSize != 64)
       return Error{"code object: kernel '" + info->name + "' has waves of " +
                    std::to_string(info->wavefrontSize) + " lanes, 64 wanted"};
-    std::string symbolName = text(item, ".symbol");
+    std::string symbolName = sim::text(item, ".symbol");
     const ElfSymbol *symbol = findSymbol(symbolName);
     if (!symbol)
       return Error{"code object: kernel '" + info->name +
@@ -274,7 +291,7 @@ CodeObject::load(std::span<const std::byte> bytes) {
     if (!isKernel && end > symbol.address)
       impl->functions.emplace_back(symbol.address, end);
   }
-  return std::shared_ptr<const CodeObject>(new CodeObject(std::move(impl)));
+  return impl;
 }
 
 Result<const KernelInfo *> CodeObject::find(std::string_view name) const {

@@ -69,6 +69,10 @@ struct CodeObject::Impl {
   mutable std::map<const Kernel *, std::unique_ptr<Program>> programs;
   mutable std::unique_ptr<SourceLines> lines;
 
+  /// The file, checked; one that the device is to run has to be for it.
+  static Result<std::unique_ptr<Impl>> read(std::span<const std::byte> bytes,
+                                            bool isForDevice);
+
   /// File bytes at a code object address, or an empty span.
   std::span<const uint8_t> at(uint64_t address, uint64_t size) const;
   Result<const Kernel *> kernel(std::string_view name) const;

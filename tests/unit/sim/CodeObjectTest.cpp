@@ -91,6 +91,22 @@ TEST(CodeObject, RefusesForeignFilesByName) {
   EXPECT_THAT(changed(18, 62), HasSubstr("ELF machine 62 found, 224"));
 }
 
+TEST(CodeObject, DescribesThoseOfOtherProcessors) {
+  for (const char *arch : {"gfx942", "gfx90a", "gfx1100", "gfx950"}) {
+    auto code = compileHip(kTwoKernels, arch);
+    auto kernels = CodeObject::describe(code);
+    ASSERT_TRUE(kernels) << kernels.message();
+    ASSERT_EQ(kernels->size(), 2u) << arch;
+    for (const KernelInfo &kernel : *kernels) {
+      EXPECT_GT(kernel.vgprCount, 0u) << arch << ' ' << kernel.name;
+      EXPECT_GT(kernel.codeSize, 0u) << arch << ' ' << kernel.name;
+      EXPECT_EQ(kernel.wavefrontSize, arch[3] == '1' ? 32u : 64u) << arch;
+    }
+    code.resize(code.size() / 2);
+    EXPECT_FALSE(CodeObject::describe(code)) << arch;
+  }
+}
+
 /// WINNOW_FUZZ_FACTOR multiplies the mutations of these tests.
 unsigned rounds(unsigned normal) {
   const char *factor = std::getenv("WINNOW_FUZZ_FACTOR");
@@ -100,6 +116,8 @@ unsigned rounds(unsigned normal) {
 /// Loads the bytes and, when they load, runs every kernel for a little while.
 void tryToRun(const std::vector<std::byte> &bytes) {
   auto object = CodeObject::load(bytes);
+  // What the device takes can be described, and what not does no harm.
+  EXPECT_TRUE(CodeObject::describe(bytes) || !object);
   if (!object) {
     EXPECT_NE(object.message(), "");
     return;

@@ -63,6 +63,11 @@ public:
   static Result<std::shared_ptr<const CodeObject>>
   load(std::span<const std::byte> bytes);
 
+  /// What a code object for any AMDGPU says of its kernels, in the order of its
+  /// metadata; checked as by `load`.
+  static Result<std::vector<KernelInfo>>
+  describe(std::span<const std::byte> bytes);
+
   ~CodeObject();
   CodeObject(const CodeObject &) = delete;
   CodeObject &operator=(const CodeObject &) = delete;
