@@ -4,10 +4,17 @@
 
 separate_arguments(WINNOW_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 
+# What GCC 12 gets wrong: it warns of text put in front of a temporary string
+# (GCC's bug 105651) and of copies of short arrays that it has inlined.
+set(WINNOW_GCC12_OPTIONS -Wno-restrict -Wno-array-bounds -Wno-stringop-overread)
+
 # Compile flags, include folders and, with MLIR, what LLVM's headers need.
 function(winnow_configure_target name)
   cmake_parse_arguments(ARG "MLIR;LLVM" "" "" ${ARGN})
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${name} PRIVATE ${WINNOW_GCC12_OPTIONS})
+  endif()
   if(WINNOW_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()
