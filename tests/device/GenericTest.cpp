@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The generic lowering from end to end on the simulated device: what the MFMA
 // lowering refuses.
-#include "RunDescription.h"
+#include "GenericShapes.h"
 
 #include <algorithm>
 
@@ -10,22 +10,7 @@ using namespace winnow::test;
 
 namespace {
 
-/// A shape that only the generic lowering scores, small enough to simulate.
-Shape small() {
-  Shape shape;
-  shape.headDim = 40;
-  shape.blockSize = 48;
-  shape.pagesPerBlock = 3;
-  shape.heads = 2;
-  shape.kvHeads = 2;
-  shape.maxSeqLen = 4096;
-  return shape;
-}
-
-std::string loweringOf(const Shape &shape) {
-  std::shared_ptr<const Kernels> kernels = compile(shape);
-  return kernels ? kernels->bundle.entries.front().lowering : "none";
-}
+Shape small() { return smallGeneric(); }
 
 /// The bytes of a token's key in the cache.
 std::byte *keyOf(tool::Call &call, int64_t request, int64_t block,
@@ -94,13 +79,9 @@ TEST(Generic, MoreThanSixteenHeadsOnM3Shapes) {
 }
 
 TEST(Generic, LargeSelections) {
-  for (int64_t keep : {65, 100, 512}) {
+  for (int64_t keep : kManyKept) {
     Shape shape; // scored by MFMA
-    shape.blockSize = 32;
-    shape.pagesPerBlock = 2;
-    shape.keep = keep;
-    shape.ascending = keep == 100;
-    shape.tieLowest = keep == 512;
+    keepMany(shape, keep);
     EXPECT_EQ(loweringOf(shape), "mfma-generic");
     expectRight(shape, {32 * 64, 32 * 65, 32 * 100 + 1, 0, 16384});
   }
@@ -108,13 +89,7 @@ TEST(Generic, LargeSelections) {
 
 TEST(Generic, TwoThousandKeptOfMoreThanEightThousandBlocks) {
   Shape shape = small();
-  shape.heads = 1;
-  shape.kvHeads = 1;
-  shape.headDim = 8;
-  shape.blockSize = 16;
-  shape.pagesPerBlock = 1;
-  shape.keep = 2048;
-  shape.maxSeqLen = 16 * 40000; // more than the MFMA lowering's 32768
+  keepTwoThousand(shape);
   EXPECT_EQ(loweringOf(shape), "generic");
   expectRight(shape, {16 * 2047, 16 * 9000, 16 * 2049 - 3, 5});
 }
@@ -135,42 +110,18 @@ TEST(Generic, StridedQueriesAndKeys) {
 }
 
 TEST(Generic, ForcedAndUnmappedBlocks) {
-  for (auto [init, local] :
-       {std::pair(0, 0), std::pair(3, 3), std::pair(1000000, 2147483647)}) {
+  for (const Forced &forced : kForced) {
     Shape shape = small();
-    shape.keep = 8;
-    shape.initBlocks = init;
-    shape.localBlocks = local;
-    shape.prefer = "generic";
-    expectRight(shape, {1000, 3000, 144}, 1, [](tool::Call &call) {
-      auto table = call.arguments[call.indexer->indexTable].as<int32_t, 2>();
-      table(0, 2) = -1;
-      table(1, 0) = -2147483647; // the initial block
-      table(1, 62) = -7;         // the local block
-      for (int block = 0; block < 3; ++block)
-        table(2, block) = -1; // all of a request
-      auto attn = call.arguments[call.indexer->attnTable].as<int32_t, 2>();
-      attn(0, 20) = -1; // the tail
-      for (int block = 0; block < 60; block += 3)
-        attn(1, block) = -1 - block;
-    });
+    force(shape, forced);
+    expectRight(shape, {1000, 3000, 144}, 1, unmapSome);
   }
 }
 
 TEST(Generic, KvHeadsLayoutsAndPads) {
-  for (int i = 0; i < 4; ++i) {
+  for (int way = 0; way < 4; ++way) {
     Shape shape = small();
-    shape.prefer = "generic";
-    shape.heads = i == 0 ? 1 : 2;
-    shape.kvHeads = shape.heads * (i + 1);
-    shape.queryLen = 1 + i;
-    shape.tokenMajor = i % 2;
-    shape.ascending = i > 1;
-    shape.tieLowest = i == 2;
-    shape.pagePad = i == 1 ? -1 : 0;
-    shape.selectionPad = i == 3 ? 0 : -1;
-    shape.stores = i != 2;
-    shape.remaps = i != 3;
+    useLayout(shape, way);
+    shape.queryLen = 1 + way;
     expectRight(shape, {700, 2000, 0, 48, 1});
   }
 }

@@ -13,7 +13,7 @@ namespace {
 // Grids that copy or read [from, from + bytes) once, four 16-byte loads on
 // their way in each thread, and a kernel that does nothing. In PTX, since the
 // bench has no compiler. `bytes` is a multiple of 64 bytes a thread.
-const char kPtx[] = R"(
+const char kHead[] = R"(
 .version 7.8
 .target sm_80
 .address_size 64
@@ -22,56 +22,15 @@ const char kPtx[] = R"(
 {
   ret;
 }
+)";
 
-.visible .entry bench_copy(.param .u64 from, .param .u64 bytes, .param .u64 to)
+// Of either grid, from its parameters to what it has loaded in %r7 to %r22;
+// %d3 is the thread's first byte, %d4 the step between its loads.
+const char kLoads[] = R"((.param .u64 from, .param .u64 bytes, .param .u64 to)
 {
   .reg .pred %p<3>;
   .reg .b32 %r<24>;
   .reg .b64 %d<16>;
-  ld.param.u64 %d0, [from];
-  ld.param.u64 %d1, [bytes];
-  ld.param.u64 %d2, [to];
-  cvta.to.global.u64 %d0, %d0;
-  cvta.to.global.u64 %d2, %d2;
-  mov.u32 %r0, %ctaid.x;
-  mov.u32 %r1, %ntid.x;
-  mov.u32 %r2, %tid.x;
-  mov.u32 %r3, %nctaid.x;
-  mad.lo.u32 %r4, %r0, %r1, %r2;
-  mul.wide.u32 %d3, %r4, 16;
-  mul.lo.u32 %r5, %r3, %r1;
-  mul.wide.u32 %d4, %r5, 16;
-  shl.b64 %d5, %d4, 2;
-loop:
-  setp.ge.u64 %p0, %d3, %d1;
-  @%p0 bra done;
-  add.u64 %d6, %d0, %d3;
-  add.u64 %d7, %d6, %d4;
-  add.u64 %d8, %d7, %d4;
-  add.u64 %d9, %d8, %d4;
-  ld.global.nc.L1::no_allocate.v4.u32 {%r7, %r8, %r9, %r10}, [%d6];
-  ld.global.nc.L1::no_allocate.v4.u32 {%r11, %r12, %r13, %r14}, [%d7];
-  ld.global.nc.L1::no_allocate.v4.u32 {%r15, %r16, %r17, %r18}, [%d8];
-  ld.global.nc.L1::no_allocate.v4.u32 {%r19, %r20, %r21, %r22}, [%d9];
-  add.u64 %d10, %d2, %d3;
-  add.u64 %d11, %d10, %d4;
-  add.u64 %d12, %d11, %d4;
-  add.u64 %d13, %d12, %d4;
-  st.global.v4.u32 [%d10], {%r7, %r8, %r9, %r10};
-  st.global.v4.u32 [%d11], {%r11, %r12, %r13, %r14};
-  st.global.v4.u32 [%d12], {%r15, %r16, %r17, %r18};
-  st.global.v4.u32 [%d13], {%r19, %r20, %r21, %r22};
-  add.u64 %d3, %d3, %d5;
-  bra loop;
-done:
-  ret;
-}
-
-.visible .entry bench_read(.param .u64 from, .param .u64 bytes, .param .u64 to)
-{
-  .reg .pred %p<3>;
-  .reg .b32 %r<24>;
-  .reg .b64 %d<12>;
   ld.param.u64 %d0, [from];
   ld.param.u64 %d1, [bytes];
   ld.param.u64 %d2, [to];
@@ -98,6 +57,21 @@ loop:
   ld.global.nc.L1::no_allocate.v4.u32 {%r11, %r12, %r13, %r14}, [%d7];
   ld.global.nc.L1::no_allocate.v4.u32 {%r15, %r16, %r17, %r18}, [%d8];
   ld.global.nc.L1::no_allocate.v4.u32 {%r19, %r20, %r21, %r22}, [%d9];
+)";
+
+const char kStores[] = R"(
+  add.u64 %d10, %d2, %d3;
+  add.u64 %d11, %d10, %d4;
+  add.u64 %d12, %d11, %d4;
+  add.u64 %d13, %d12, %d4;
+  st.global.v4.u32 [%d10], {%r7, %r8, %r9, %r10};
+  st.global.v4.u32 [%d11], {%r11, %r12, %r13, %r14};
+  st.global.v4.u32 [%d12], {%r15, %r16, %r17, %r18};
+  st.global.v4.u32 [%d13], {%r19, %r20, %r21, %r22};
+)";
+
+// Into %r6, so that no load is left out.
+const char kSums[] = R"(
   xor.b32 %r7, %r7, %r8;
   xor.b32 %r9, %r9, %r10;
   xor.b32 %r11, %r11, %r12;
@@ -114,16 +88,26 @@ loop:
   add.u32 %r15, %r15, %r19;
   add.u32 %r6, %r6, %r7;
   add.u32 %r6, %r6, %r15;
+)";
+
+const char kNext[] = R"(
   add.u64 %d3, %d3, %d5;
   bra loop;
 done:
+)";
+
+const char kStoreSum[] = R"(
   setp.ne.u32 %p1, %r6, 305419896;
   @%p1 bra end;
   st.global.u32 [%d2], %r6;
 end:
-  ret;
-}
 )";
+
+std::string ptx() {
+  return std::string(kHead) + "\n.visible .entry bench_copy" + kLoads +
+         kStores + kNext + "  ret;\n}\n\n.visible .entry bench_read" + kLoads +
+         kSums + kNext + kStoreSum + "  ret;\n}\n";
+}
 
 constexpr uint64_t kThreads = 256, kGroupBytes = kThreads * 64,
                    kMostGroups = 2048;
@@ -143,7 +127,10 @@ struct Reader {
 
   static Result<Reader> make(Session &session) {
     Reader reader;
-    auto module = session.device().loadModule(std::as_bytes(std::span(kPtx)));
+    const std::string text = ptx();
+    // With the zero at its end.
+    auto module = session.device().loadModule(
+        std::as_bytes(std::span(text.c_str(), text.size() + 1)));
     if (!module)
       return module.takeError();
     reader.module = *module;
