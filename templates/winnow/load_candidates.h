@@ -56,7 +56,7 @@ template <class Merge> struct CandidateKeys {
   const u32 *scores; ///< of the row
   i64 id_rank_stride, score_rank_stride;
   i32 largest; ///< key of this lane
-  Value value[Merge::kSlots];
+  Value group[kGroups<Merge>][kGroupSlots<Merge>];
 };
 
 /// Reads the values of the wave's places, of `count` in the row. A function of
@@ -66,13 +66,15 @@ WINNOW_DEVICE void load_values(CandidateKeys<Merge> &keys, i32 count,
                                const SelectRow &row) {
   const i32 left = count - wave_begin<Merge>();
   const i32 first = wave_begin<Merge>() + lane_index();
-  i32 block[Merge::kSlots];
-  u32 score[Merge::kSlots];
+  constexpr i32 slots = kGroupSlots<Merge>;
+  i32 block[kGroups<Merge> * slots];
+  u32 score[kGroups<Merge> * slots];
   // All loads are under way before the first candidate is looked at. Lanes past
   // the end read the last place again.
-  for_each_group<Merge>(left, [&](auto group) {
+  for_each_group<Merge>(left, [&](i32 group) WINNOW_INLINE {
 #pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
+    for (i32 i = 0; i < slots; ++i) {
+      const i32 slot = group * slots + i;
       const u32 place = min(first + slot * kWaveLanes, count - 1);
       const i64 rank = place / Merge::kRankKeep;
       const u32 own = place % Merge::kRankKeep;
@@ -80,16 +82,17 @@ WINNOW_DEVICE void load_values(CandidateKeys<Merge> &keys, i32 count,
       score[slot] = keys.scores[rank * keys.score_rank_stride + own];
     }
   });
-  for_each_group<Merge>(left, [&](auto group) {
+  for_each_group<Merge>(left, [&](i32 group) WINNOW_INLINE {
 #pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
+    for (i32 i = 0; i < slots; ++i) {
+      const i32 slot = group * slots + i;
       const bool within = first + slot * kWaveLanes < count;
-      keys.value[slot] =
+      Candidate &own = keys.group[group][i];
+      own =
           CandidateKeys<Merge>::of(within ? block[slot] : -1, score[slot], row);
       keys.largest =
           max(keys.largest,
-              static_cast<i32>(static_cast<u32>(keys.value[slot] >> 32) ^
-                               0x80000000u));
+              static_cast<i32>(static_cast<u32>(own >> 32) ^ 0x80000000u));
     }
   });
 }

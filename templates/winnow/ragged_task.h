@@ -69,7 +69,7 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
   RaggedTask<Score> task{};
   const i32 tile = workgroup_x();
   const i32 request_count = static_cast<i32>(requests);
-  task.request = count_begun(request_count, tile, [&](i32 r) {
+  task.request = count_begun(request_count, tile, [&](i32 r) WINNOW_INLINE {
     return static_cast<i32>(static_cast<u32>(cu_seqlens[r]) / tile_rows) + r;
   });
   if (task.request == request_count)
@@ -97,7 +97,7 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
   task.first_query = i64(begin + first) * Score::kHeads + first_query;
   task.query_count =
       min(tile_count * Score::kHeads - first_query, kWaveQueries<Score>);
-  const auto visible = [&](i32 query) {
+  const auto visible = [&](i32 query) WINNOW_INLINE {
     return causal_length<Score>(length, rows, first + query / Score::kHeads);
   };
   task.reach =

@@ -83,7 +83,7 @@ fold_tiles(const SharedKeys<Score, Element> &shared, i32 buffer,
   // the next one is multiplied.
   constexpr i32 late = kLateFold ? 1 : 0;
   typename RaggedLayout<Score>::Products products[1 + late][Score::kQueryTiles];
-  const auto fold = [&](i32 t) {
+  const auto fold = [&](i32 t) WINNOW_INLINE {
 #pragma unroll
     for (i32 q = 0; q < Score::kQueryTiles; ++q)
 #pragma unroll

@@ -15,10 +15,8 @@ template <class Select, class Keys>
 WINNOW_DEVICE u32 slots_above(typename Keys::Value bound, const Keys &keys,
                               i32 left) {
   u32 slots = 0;
-  for_each_group<Select>(left, [&](auto group) {
-#pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
-      slots = append_above(slots, keys.value[slot], bound);
+  for_each_group<Select>(left, [&](i32 group) WINNOW_INLINE {
+    slots = append_above<kGroupSlots<Select>>(slots, keys.group[group], bound);
   });
   return slots;
 }

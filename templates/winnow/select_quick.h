@@ -39,11 +39,13 @@ WINNOW_DEVICE i32 list_quickly(const Keys &keys, const SelectRow &row,
   const i32 pivot =
       max(lower_bound_of_lanes<Select::kTopK>(largest), kNoKey + 1);
 
+  // Rows that are listed so have one group.
+  const auto &group = keys.group[0];
   LaneMask reaching[Select::kSlots];
   i32 listed = 0;
 #pragma unroll
   for (i32 slot = 0; slot < Select::kSlots; ++slot) {
-    reaching[slot] = ballot(holds && keys.value[slot] >= pivot);
+    reaching[slot] = ballot(holds && static_cast<i32>(group[slot]) >= pivot);
     listed += count_lanes(reaching[slot]);
   }
   u32 at = 0;
@@ -56,9 +58,10 @@ WINNOW_DEVICE i32 list_quickly(const Keys &keys, const SelectRow &row,
 #pragma unroll
   for (i32 slot = 0; slot < Select::kSlots; ++slot) {
     const u32 own = at + count_before(reaching[slot]);
-    if (holds && keys.value[slot] >= pivot && own < kMaxCandidates<Select>)
+    if (holds && static_cast<i32>(group[slot]) >= pivot &&
+        own < kMaxCandidates<Select>)
       storage.candidates[own] = candidate_of<Select>(
-          keys.value[slot],
+          group[slot],
           block_of_column<Select>(wave_begin<Select>() + slot * kWaveLanes +
                                   lane),
           row);

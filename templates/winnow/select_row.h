@@ -37,10 +37,24 @@ using Candidate = u64;
 template <class Select>
 inline constexpr i32 kMaxCandidates = Select::kTopK <= 32 ? 64 : 128;
 
+/// A lane's slots fall into groups of the same size, of at most so many slots:
+/// what is done to a group has no branch. The last group may be a few slots
+/// longer than kSlots asks for.
+inline constexpr i32 kMaxGroup = 8;
+template <class Select>
+inline constexpr i32 kGroups = (Select::kSlots + kMaxGroup - 1) / kMaxGroup;
+template <class Select>
+inline constexpr i32 kGroupSlots =
+    (Select::kSlots + kGroups<Select> - 1) / kGroups<Select>;
+
+/// Places that one wave holds in a group of slots.
+template <class Select>
+inline constexpr i32 kGroupPlaces = kGroupSlots<Select> * kWaveLanes;
+
 /// Places that one wave holds in its slots. Waves have neighbouring places, so
 /// that a row which is short for the plan's bound is left to the first ones.
 template <class Select>
-inline constexpr i32 kWavePlaces = Select::kSlots * kWaveLanes;
+inline constexpr i32 kWavePlaces = kGroups<Select> * kGroupPlaces<Select>;
 
 /// The index of this wave, and its first place.
 template <class Select> WINNOW_DEVICE i32 wave_of() {
@@ -79,15 +93,16 @@ WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 n, i32 h) {
 /// The key of nothing, below those of all scores.
 inline constexpr i32 kNoKey = -0x7fffffff - 1;
 
-/// An integer that orders as the scores do: -0.0 below +0.0, and NaN of either
-/// sign the same as -inf, which gives 0x80fffffe.
-WINNOW_DEVICE i32 sort_key(u32 score_bits) {
-  const u32 negative = static_cast<i32>(score_bits) >> 31;
+/// A signed integer that orders as the scores do, of one score or of a group:
+/// -0.0 below +0.0, and NaN of either sign the same as -inf, which gives
+/// 0x80fffffe.
+template <class Bits> WINNOW_DEVICE Bits sort_key(Bits score) {
+  const Bits negative = 0u - (score >> 31);
   // Flipping the magnitude of negative numbers orders them as signed integers:
   // +inf is 0x7f800000. The sum then makes it the largest integer and wraps the
   // positive NaNs round to the small end, where the negative ones are already.
-  const u32 key = (score_bits ^ (negative & 0x7fffffffu)) + 0x007fffffu;
-  return max(static_cast<i32>(key), static_cast<i32>(0x80fffffeu));
+  const Bits key = (score ^ (negative & 0x7fffffffu)) + 0x007fffffu;
+  return max_signed(key, Bits(0x80fffffeu));
 }
 
 /// The candidate of a block that a key says there is. Tie-breaks count from 0
@@ -109,35 +124,40 @@ WINNOW_DEVICE i32 block_of(Candidate candidate, const SelectRow &row) {
   return Select::kTieHighest ? tie : row.block_count - 1 - tie;
 }
 
-/// Slots that are worked on together, without a branch between them.
-inline constexpr i32 kSlotGroup = 8;
-
-/// The slots from kBegin to kEnd - 1.
-template <i32 Begin, i32 End> struct SlotGroup {
-  static constexpr i32 kBegin = Begin, kEnd = End;
-  /// Whether all lanes of a wave that has `left` places hold all these slots.
-  WINNOW_DEVICE static bool full(i32 left) { return left >= End * kWaveLanes; }
-};
-
-/// Calls f(group) for all groups of slots that hold some of a wave's `left`
-/// places; a row that is short for the plan's bound leaves early. Recursion
-/// rather than a loop: keys stay in registers only if each slot number is a
-/// constant, and the unroller gives up on some loops that leave early.
-template <class Select, i32 S = 0, class Function>
+/// Calls f(group) for the numbers of all groups of slots that hold some of a
+/// wave's `left` places; a row that is short for the plan's bound leaves early.
+/// Spelled out rather than a loop: keys stay in registers only if each group's
+/// number is a constant, and the unroller gives up on some loops that leave
+/// early.
+template <class Select, class Function>
 WINNOW_DEVICE void for_each_group(i32 left, Function f) {
-  if (S * kWaveLanes < left) {
-    constexpr i32 end = min(S + kSlotGroup, Select::kSlots);
-    f(SlotGroup<S, end>());
-    if constexpr (end < Select::kSlots)
-      for_each_group<Select, end>(left, f);
+  constexpr i32 groups = kGroups<Select>, places = kGroupPlaces<Select>;
+  static_assert(groups <= 4, "slots of more groups do not fit in registers");
+  if (left <= 0)
+    return;
+  f(0);
+  if constexpr (groups > 1) {
+    if (left <= places)
+      return;
+    f(1);
+  }
+  if constexpr (groups > 2) {
+    if (left <= 2 * places)
+      return;
+    f(2);
+  }
+  if constexpr (groups > 3) {
+    if (left <= 3 * places)
+      return;
+    f(3);
   }
 }
 
 /// How many slots those groups have.
 template <class Select> WINNOW_DEVICE i32 slots_in_use(i32 left) {
-  const i32 slots = (left + kWaveLanes - 1) / kWaveLanes;
-  return min((slots + kSlotGroup - 1) / kSlotGroup * kSlotGroup,
-             Select::kSlots);
+  constexpr i32 places = kGroupPlaces<Select>;
+  return min((left + places - 1) / places, kGroups<Select>) *
+         kGroupSlots<Select>;
 }
 
 /// Whether a row of `count` places takes several waves to narrow.
@@ -153,9 +173,10 @@ WINNOW_DEVICE bool takes_part(const SelectRow &row) {
 }
 
 /// A lane's share of what a row is selected from: the scores of the shard's
-/// blocks. Place p is column p; slot s of a lane holds place wave_begin() +
-/// s * kWaveLanes + lane. Not set where all places fit in the candidates, nor
-/// in groups that for_each_group leaves out.
+/// blocks. Place p is column p; slot s of a lane, which is key s % kGroupSlots
+/// of group s / kGroupSlots, holds place wave_begin() + s * kWaveLanes + lane.
+/// Not set where all places fit in the candidates, nor in groups that
+/// for_each_group leaves out.
 template <class Select> struct ScoreKeys {
   /// What slots are compared by. Of two places with the same value the tie is
   /// broken by their order, which is that of the blocks.
@@ -185,7 +206,7 @@ template <class Select> struct ScoreKeys {
 
   BoundedWords scores;  ///< of the row
   i32 largest = kNoKey; ///< key of this lane
-  Value value[Select::kSlots];
+  KeyGroup<kGroupSlots<Select>> group[kGroups<Select>];
 };
 
 /// Reads the values of the wave's `left` places. A function of its own: clang
@@ -193,29 +214,24 @@ template <class Select> struct ScoreKeys {
 /// a lambda captures it.
 template <class Select>
 WINNOW_DEVICE void load_values(ScoreKeys<Select> &keys, i32 left) {
-  const u32 lane = lane_index();
+  constexpr i32 slots = kGroupSlots<Select>;
+  const i32 lane = lane_index();
   const u32 first = wave_begin<Select>() + lane;
   // All loads are under way before the first score is looked at.
-  for_each_group<Select>(left, [&](auto group) {
-#pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
-      keys.value[slot] = keys.scores.load(first + slot * kWaveLanes);
+  for_each_group<Select>(left, [&](i32 group) WINNOW_INLINE {
+    keys.group[group] = keys.scores.template load_group<slots>(
+        first + group * kGroupPlaces<Select>);
   });
   wait_for_loads();
-  for_each_group<Select>(left, [&](auto group) {
-#pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
-      keys.value[slot] = sort_key(keys.value[slot]);
-    if (!group.full(left)) {
-#pragma unroll
-      for (i32 slot = group.kBegin; slot < group.kEnd; ++slot) {
-        const i32 within = (i32(lane) - left + slot * kWaveLanes) >> 31;
-        keys.value[slot] = (keys.value[slot] & within) | (kNoKey & ~within);
-      }
-    }
-#pragma unroll
-    for (i32 slot = group.kBegin; slot < group.kEnd; ++slot)
-      keys.largest = max(keys.largest, keys.value[slot]);
+  for_each_group<Select>(left, [&](i32 group) WINNOW_INLINE {
+    auto own = each_key<slots>(keys.group[group], [](auto score) WINNOW_INLINE {
+      return sort_key(score);
+    });
+    const i32 held = left - group * kGroupPlaces<Select>;
+    if (held < kGroupPlaces<Select>)
+      own = keys_below<slots>(own, held - lane, kNoKey);
+    keys.group[group] = own;
+    keys.largest = max(keys.largest, largest_key<slots>(own));
   });
 }
 

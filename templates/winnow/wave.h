@@ -14,9 +14,19 @@ WINNOW_DEVICE i32 mirrored_lane() {
                           (0x80000000u / (kWaveLanes / 2)));
 }
 
-/// `bits` with one more at the low end: whether a is above b.
-WINNOW_DEVICE u32 append_above(u32 bits, u64 a, u64 b) {
-  return bits << 1 | (a > b);
+/// The larger of two as signed integers.
+WINNOW_DEVICE u32 max_signed(u32 a, u32 b) {
+  return max(static_cast<i32>(a), static_cast<i32>(b));
+}
+
+/// `bits` with one more at the low end for each number: whether it is above
+/// `bound`.
+template <i32 N>
+WINNOW_DEVICE u32 append_above(u32 bits, const u64 (&numbers)[N], u64 bound) {
+#pragma unroll
+  for (i32 i = 0; i < N; ++i)
+    bits = bits << 1 | (numbers[i] > bound);
+  return bits;
 }
 
 } // namespace winnow

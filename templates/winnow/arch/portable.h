@@ -34,6 +34,9 @@ struct f16 {
 /// A leaf function: always inlined, so that a kernel makes no calls and needs
 /// no stack.
 #define WINNOW_DEVICE __device__ __forceinline__
+/// The same of a lambda, after its parameters. Left to itself clang optimizes
+/// each on its own first, which takes as long as the kernel does.
+#define WINNOW_INLINE
 /// A variable in the workgroup's local memory (LDS, CUDA's shared memory).
 #define WINNOW_SHARED __shared__
 /// A kernel that is only ever launched with workgroups of `threads` lanes.
@@ -41,6 +44,7 @@ struct f16 {
   extern "C" __global__ __launch_bounds__(threads) void
 #else
 #define WINNOW_DEVICE __attribute__((device, always_inline)) inline
+#define WINNOW_INLINE __attribute__((always_inline))
 #define WINNOW_SHARED __attribute__((shared))
 #define WINNOW_KERNEL(threads) \
   extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void

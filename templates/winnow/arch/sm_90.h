@@ -71,11 +71,6 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
   return ::__shfl_sync(kAllLanes, value, lane);
 }
 
-/// `bits` with one more at the low end: whether a is above b.
-WINNOW_DEVICE u32 append_above(u32 bits, i32 a, i32 b) {
-  return bits << 1 | (a > b);
-}
-
 /// The longest rows, in slots a lane, whose candidates are listed in the fewest
 /// steps (select_quick.h).
 inline constexpr i32 kQuickSlots = 8;
@@ -106,6 +101,53 @@ template <i32 Waves> WINNOW_DEVICE void team_barrier(i32 team) {
                : "memory");
 }
 
+//===--- Groups of keys ---===//
+
+/// `N` keys of a lane.
+template <i32 N> struct KeyGroup {
+  WINNOW_DEVICE u32 &operator[](i32 i) { return key_[i]; }
+  WINNOW_DEVICE u32 operator[](i32 i) const { return key_[i]; }
+
+private:
+  u32 key_[N];
+};
+
+/// f of each key.
+template <i32 N, class Function>
+WINNOW_DEVICE KeyGroup<N> each_key(KeyGroup<N> keys, Function f) {
+#pragma unroll
+  for (i32 i = 0; i < N; ++i)
+    keys[i] = f(keys[i]);
+  return keys;
+}
+
+/// Key i, where i * kWaveLanes is below `count`, and `none` in place of others.
+template <i32 N>
+WINNOW_DEVICE KeyGroup<N> keys_below(KeyGroup<N> keys, i32 count, i32 none) {
+#pragma unroll
+  for (i32 i = 0; i < N; ++i)
+    keys[i] = i * kWaveLanes < count ? keys[i] : none;
+  return keys;
+}
+
+template <i32 N> WINNOW_DEVICE i32 largest_key(const KeyGroup<N> &keys) {
+  i32 largest = keys[0];
+#pragma unroll
+  for (i32 i = 1; i < N; ++i)
+    largest = max(largest, static_cast<i32>(keys[i]));
+  return largest;
+}
+
+/// `bits` with one more at the low end for each key: whether it is above
+/// `bound`.
+template <i32 N>
+WINNOW_DEVICE u32 append_above(u32 bits, const KeyGroup<N> &keys, i32 bound) {
+#pragma unroll
+  for (i32 i = 0; i < N; ++i)
+    bits = bits << 1 | (static_cast<i32>(keys[i]) > bound);
+  return bits;
+}
+
 //===--- Memory ---===//
 
 /// `table[index]` of an array that is constant for the launch.
@@ -121,6 +163,14 @@ public:
       : words_(static_cast<const u32 *>(words)), count_(max(count, 0)) {}
   WINNOW_DEVICE u32 load(u32 index) const {
     return index < count_ ? words_[index] : 0;
+  }
+  /// The words at `first` + i * kWaveLanes.
+  template <i32 N> WINNOW_DEVICE KeyGroup<N> load_group(u32 first) const {
+    KeyGroup<N> words;
+#pragma unroll
+    for (i32 i = 0; i < N; ++i)
+      words[i] = load(first + i * kWaveLanes);
+    return words;
   }
 
 private:

@@ -20,7 +20,8 @@ WINNOW_DEVICE SelectRow select_ragged_row(const i32 *seq_lens,
   row.head = workgroup_y();
   const i32 request_count = static_cast<i32>(requests);
   const i32 request =
-      count_begun(request_count, row.row, [&](i32 r) { return cu_seqlens[r]; });
+      count_begun(request_count, row.row,
+                  [&](i32 r) WINNOW_INLINE { return cu_seqlens[r]; });
   if (request == request_count)
     return row;
   const i32 begin = cu_seqlens[request], end = cu_seqlens[request + 1];

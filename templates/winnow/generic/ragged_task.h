@@ -24,7 +24,7 @@ WINNOW_DEVICE ScoreTask<Score> ragged_score_task(const i32 *seq_lens,
   ScoreTask<Score> task{};
   const i64 group = workgroup_x();
   const i32 request_count = static_cast<i32>(requests);
-  const auto first_group = [&](i32 request) {
+  const auto first_group = [&](i32 request) WINNOW_INLINE {
     return i64(max(cu_seqlens[request], 0)) * Score::kHeads /
                Score::kQueryGroup +
            request;
