@@ -219,6 +219,13 @@ private:
       line("for (i32 slice = {}.first_slice(); slice < {};", page,
            op.getSlices());
       line("     slice += {}::kSplit) {{", shape);
+    } else if (op.getSlices() == 1) {
+      // A loop that ends at once would cost a compiler as much as another.
+      variables[op.getBodyRegion().getArgument(0)] = "0";
+      --depth;
+      LogicalResult emitted = emitBlock(*op.getBody());
+      ++depth;
+      return emitted;
     } else {
       line("for (i32 slice = 0; slice < {}; ++slice) {{", op.getSlices());
     }
@@ -263,14 +270,27 @@ private:
   }
 
   LogicalResult emitRegion(WalkRowsOp op) {
-    comment("winnow/row_walk.h", "walk_rows",
-            "the request's rows and heads, and what each row sees.");
     BlockArgument row = op.getBodyRegion().getArgument(0);
     const bool isGeneric = isa<GenericRowType>(row.getType());
-    headers.insert(isGeneric ? "winnow/generic/select_row.h"
-                             : "winnow/select_row.h");
     StringRef space = isGeneric ? "generic::" : "";
+    StringRef header =
+        isGeneric ? "winnow/generic/select_row.h" : "winnow/select_row.h";
     variables[row] = "row";
+    // The only row needs no loop to leave early.
+    if (kernel.getShapeConstant("kHeads") == 1 &&
+        kernel.getShapeConstant("kQueryLen") == 1 && !op->getNextNode()) {
+      comment(header, "walk_rows", "the request's only row, and what it sees.");
+      line("const {0}SelectRow row =", space.str());
+      line("    {}select_row<{}>({}, {}.request, 0);", space.str(), shape,
+           pointer(op.getSeqLens()), (*this)[op.getTask()]);
+      --depth;
+      LogicalResult emitted = emitBlock(*op.getBody());
+      ++depth;
+      return emitted;
+    }
+    comment("winnow/row_walk.h", "walk_rows",
+            "the request's rows and heads, and what each row sees.");
+    headers.insert(header);
     line("for (RowWalk<{}> rows({}.request); rows.more(); rows.next()) {{",
          shape, (*this)[op.getTask()]);
     line("  const {0}SelectRow row =", space.str());
@@ -477,8 +497,8 @@ private:
     emitWaveExit("ScoreKeys", op.getRow());
     comment("winnow/select_row.h", "load_score_row",
             "the row's scores as sortable keys in registers.");
-    variables[op.getKeys()] = "keys";
-    line("const ScoreKeys<{0}> keys = load_score_row<{0}>({1}, {2}, {3});",
+    variables[op.getKeys()] = "row_keys";
+    line("const ScoreKeys<{0}> row_keys = load_score_row<{0}>({1}, {2}, {3});",
          shape, pointer(op.getScores()), stride(op.getScores(), 0),
          (*this)[op.getRow()]);
   }
@@ -544,8 +564,8 @@ private:
     emitWaveExit("CandidateKeys", op.getRow());
     comment("winnow/load_candidates.h", "load_candidates",
             "what all ranks selected, as sortable keys in registers.");
-    variables[op.getKeys()] = "keys";
-    line("const CandidateKeys<{0}> keys = load_candidates<{0}>(", shape);
+    variables[op.getKeys()] = "row_keys";
+    line("const CandidateKeys<{0}> row_keys = load_candidates<{0}>(", shape);
     line("    {},", strided(op.getIds(), 3));
     line("    {}, {});", strided(op.getBest(), 3), (*this)[op.getRow()]);
   }
