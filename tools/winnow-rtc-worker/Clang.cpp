@@ -7,8 +7,9 @@ using namespace winnow;
 using namespace winnow::rtc;
 
 Result<std::unique_ptr<Backend>> rtc::openClang() {
-  // Found by the worker's own run path.
-  void *module = ::dlopen("libwinnow_rtc_clang.so", RTLD_NOW | RTLD_LOCAL);
+  // Found by the worker's own run path. Most of what it needs of LLVM is never
+  // called, and so not looked up.
+  void *module = ::dlopen("libwinnow_rtc_clang.so", RTLD_LAZY | RTLD_LOCAL);
   void *symbol = module ? ::dlsym(module, "winnow_rtc_clang") : nullptr;
   if (!symbol) {
     const char *reason = ::dlerror();
