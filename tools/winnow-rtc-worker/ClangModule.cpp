@@ -27,8 +27,8 @@ constexpr char kObject[] = "kernels.o", kCode[] = "kernels.so";
 
 /// Passes that find nothing to do in generated kernels, where leaf functions
 /// are inlined and loops unrolled as the templates say: without them clang
-/// takes about 7 % less time, for the same bytes. The last two make kernels
-/// longer, of a selection by three instructions and by 13 a wave.
+/// takes 7 % less time, for the same bytes. The last two make kernels longer, a
+/// selection by three instructions and by 13 a wave.
 #define WINNOW_PASSES_LEFT_OUT                                                 \
   "callsite-splitting,called-value-propagation,globalopt,mem2reg,"             \
   "amdgpu-usenative,amdgpu-simplifylib,"                                       \
@@ -53,9 +53,8 @@ const char *const kOptions[] = {
     "-aux-target-cpu", "x86-64", "-fcuda-is-device", "-fno-threadsafe-statics",
     "-mllvm", "-amdgpu-internalize-symbols", "-mllvm",
     "-opt-disable=" WINNOW_PASSES_LEFT_OUT,
-    // Inline assembly counts as an indirect call:
-    // where some goes away, everything would run
-    // once more.
+    // Inline assembly counts as an indirect call: where some goes away,
+    // everything would run once more.
     "-mllvm", "-max-devirt-iterations=0", "-fcuda-allow-variadic-functions",
     "-fvisibility=hidden", "-fapply-global-visibility-to-externs", "-std=c++17",
     "-fdeprecated-macro", "-fno-autolink", "-ferror-limit", "19",
