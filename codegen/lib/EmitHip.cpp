@@ -294,8 +294,11 @@ private:
     line("for (RowWalk<{}> rows({}.request); rows.more(); rows.next()) {{",
          shape, (*this)[op.getTask()]);
     line("  const {0}SelectRow row =", space.str());
+    // The tiled kernels still know the length; to load it once more would be
+    // the first thing that a request's last workgroup waits for.
     line("      {}select_row<{}>({}, rows.row, rows.head);", space.str(), shape,
-         pointer(op.getSeqLens()));
+         isGeneric ? pointer(op.getSeqLens())
+                   : (*this)[op.getTask()] + ".length");
     done = "continue";
     if (failed(emitBlock(*op.getBody())))
       return failure();
@@ -322,15 +325,6 @@ private:
     comment("winnow/score_walk.h", "score_task",
             "the request and blocks of this wave, what each row sees.");
     variables[op.getTask()] = "task";
-    if (isStream()) {
-      // The walk's table, which is read before anything else can be.
-      auto walk = *kernel.getBody()->getOps<WalkPagesOp>().begin();
-      headers.insert("winnow/score_stream.h");
-      line("const ScoreTask<{0}> task =", shape);
-      line("    stream_task<{}>({}, {}, {});", shape, pointer(op.getSeqLens()),
-           pointer(walk.getTable()), stride(walk.getTable(), 0));
-      return;
-    }
     line("const ScoreTask<{0}> task = score_task<{0}>({1});", shape,
          pointer(op.getSeqLens()));
   }

@@ -127,8 +127,14 @@ private:
 
   /// Where the i-th part that this lane carries lies in a buffer.
   WINNOW_DEVICE static i32 place(i32 i) {
-    const i32 token = thread_index() / kRow + i * (kThreads / kRow);
-    return token * kRow + swizzled_place<kRow>(token, thread_index() % kRow);
+    // Rows that far apart are swizzled alike: the compiler then needs one
+    // address for all.
+    constexpr i32 step = kThreads / kRow;
+    const i32 token = thread_index() / kRow +
+                      (step % kSwizzledRows<kRow> == 0 ? 0 : i * step);
+    const i32 place =
+        token * kRow + swizzled_place<kRow>(token, thread_index() % kRow);
+    return step % kSwizzledRows<kRow> == 0 ? place + i * step * kRow : place;
   }
 
   /// Asks for a slice of a page, which will go to `buffer`, unless there is

@@ -24,20 +24,6 @@ template <class Score, class Element> struct StreamStorage {
   JoinStorage<Score> joined;
 };
 
-/// What score_task() says. The entries of the block table are asked for at
-/// once, though which of them count is not known yet; every row of the table
-/// has kMaxBlocks of them.
-template <class Score>
-WINNOW_DEVICE ScoreTask<Score> stream_task(const i32 *seq_lens,
-                                           const i32 *index_table,
-                                           i64 index_table_stride) {
-  const i32 ahead = block_of_column<Score>(
-      first_column<Score>() + lane_index() * Score::kChunks * kTeams<Score>);
-  prefetch(index_table + workgroup_y() * index_table_stride +
-           min(ahead, Score::kMaxBlocks - 1));
-  return score_task<Score>(seq_lens);
-}
-
 /// The blocks of a wave in turn. The lanes hold one of the next table entries
 /// each: those of the block that is asked for next, and on. Entries past the
 /// request's reach are never read.
@@ -56,12 +42,12 @@ public:
     static_assert(Score::kSplit <= kSlices<Score>,
                   "each wave of a block has a slice of it");
     static_assert(Score::kStages >= 1, "a wave has a slice in flight");
-    load_entries();
-    mapped_ = entries_mapped_;
     if (lane_index() == 0)
       for (i32 stage = 0; stage < Score::kStages; ++stage)
         storage_.copy[wave_index()][stage].prepare();
     wave_barrier();
+    load_entries();
+    mapped_ = entries_mapped_;
     for (i32 stage = 0; stage < Score::kStages; ++stage)
       ask(stage);
   }

@@ -43,7 +43,7 @@ WINNOW_DEVICE Queries<Score, Element> load_query(const Element *q,
   static_assert(Score::kHeadDim == kMatrixDepth,
                 "the matrix instructions cover 128 elements");
   Fragment<Element, QueryLayout<Score>::kLaneRows> loaded;
-  if (task.first_block < task.reach) {
+  if (kEarlyQuery || task.first_block < task.reach) {
 #pragma unroll
     for (i32 j = 0; j < QueryLayout<Score>::kLaneRows; ++j) {
       const i32 query =

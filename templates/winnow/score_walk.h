@@ -47,6 +47,7 @@ template <class Score> using QueryLayout = FewQueries<kQueries<Score>>;
 /// What one wave has to do. Scalar members are the same in all lanes.
 template <class Score> struct ScoreTask {
   i32 request;     ///< scalar
+  i32 length;      ///< scalar: tokens that the request's cache holds
   i32 first_block; ///< scalar: the wave's first block
   i32 reach;       ///< scalar: blocks that the request's last row sees
   i32 full_blocks; ///< scalar: blocks that every row sees whole
@@ -76,6 +77,7 @@ WINNOW_DEVICE ScoreTask<Score> score_task(const i32 *seq_lens) {
   task.request = workgroup_y();
   task.first_block = block_of_column<Score>(first_column<Score>());
   const i32 length = load_uniform(seq_lens, task.request);
+  task.length = length;
   task.reach =
       block_count<Score>(causal_length<Score>(length, Score::kQueryLen - 1));
   task.full_blocks =

@@ -41,31 +41,40 @@ WINNOW_DEVICE i32 list_quickly(const Keys &keys, const SelectRow &row,
 
   // Rows that are listed so have one group.
   const auto &group = keys.group[0];
-  LaneMask reaching[Select::kSlots];
-  i32 listed = 0;
+  i32 reaching[Select::kSlots]; // -1 for those that reach the pivot
+  i32 own = 0;
 #pragma unroll
   for (i32 slot = 0; slot < Select::kSlots; ++slot) {
-    reaching[slot] = ballot(holds && static_cast<i32>(group[slot]) >= pivot);
-    listed += count_lanes(reaching[slot]);
+    reaching[slot] =
+        mask_above(holds ? static_cast<i32>(group[slot]) : kNoKey, pivot - 1);
+    own -= reaching[slot];
   }
+  // The lanes' numbers of such keys by their bits: as many ballots as a number
+  // has, where one for each slot would be twice as many.
   u32 at = 0;
+  i32 listed = 0;
+#pragma unroll
+  for (i32 bit = 1; bit <= Select::kSlots; bit *= 2) {
+    const LaneMask lanes = ballot(own & bit);
+    at += bit * count_before(lanes);
+    listed += bit * count_lanes(lanes);
+  }
   if constexpr (Select::kWaves > 1)
     if (shared) {
+      u32 before = 0;
       if (lane == 0)
-        at = add_local(&storage.shared.listed[0], listed);
-      at = read_first_lane(at);
+        before = add_local(&storage.shared.listed[0], listed);
+      at += read_first_lane(before);
     }
 #pragma unroll
   for (i32 slot = 0; slot < Select::kSlots; ++slot) {
-    const u32 own = at + count_before(reaching[slot]);
-    if (holds && static_cast<i32>(group[slot]) >= pivot &&
-        own < kMaxCandidates<Select>)
-      storage.candidates[own] = candidate_of<Select>(
+    if (reaching[slot] != 0 && at < kMaxCandidates<Select>)
+      storage.candidates[at] = candidate_of<Select>(
           group[slot],
           block_of_column<Select>(wave_begin<Select>() + slot * kWaveLanes +
                                   lane),
           row);
-    at += count_lanes(reaching[slot]);
+    at -= reaching[slot];
   }
   if constexpr (Select::kWaves > 1)
     if (shared) {

@@ -36,6 +36,23 @@ WINNOW_DEVICE void count_larger(i32 begin, i32 steps,
         larger[j] += other[i] > own[j];
 }
 
+/// How many of the first kWaveLanes candidates are larger than this lane's own.
+/// As many comparisons whatever there are, none of which waits for another.
+template <class Select>
+WINNOW_DEVICE i32 count_larger(Candidate own,
+                               const NarrowStorage<Select> &storage) {
+  i32 larger = 0;
+#pragma unroll
+  for (i32 begin = 0; begin < kWaveLanes; begin += 8) {
+    i32 part[2] = {};
+#pragma unroll
+    for (i32 i = 0; i < 8; ++i)
+      part[i % 2] -= mask_above(storage.candidates[begin + i], own);
+    larger += part[0] + part[1];
+  }
+  return larger;
+}
+
 /// Puts the blocks of the `listed` candidates into the storage, largest first.
 /// Of up to half as many candidates as a wave has lanes, each is compared by
 /// two lanes, with one half of the others each.
@@ -54,11 +71,19 @@ WINNOW_DEVICE void sort_candidates(i32 listed, const SelectRow &row,
 #pragma unroll
   for (i32 j = 0; j < most; ++j)
     own[j] = storage.candidates[(halves ? lane % half : lane) + j * kWaveLanes];
-  const i32 steps = halves ? (listed + 1) / 2 : listed;
-  const i32 begin = halves && lane >= half ? (steps + 3) / 4 * 4 : 0;
-  count_larger<Select>(begin, steps, own, larger, storage);
-  if (halves)
-    larger[0] += fetch_lane(larger[0], lane ^ half);
+  bool counted = false;
+  if constexpr (Select::kTopK <= kWaveLanes && kQuickSlots > 0)
+    if (listed <= kWaveLanes) {
+      larger[0] = count_larger<Select>(own[0], storage);
+      counted = true;
+    }
+  if (!counted) {
+    const i32 steps = halves ? (listed + 1) / 2 : listed;
+    const i32 begin = halves && lane >= half ? (steps + 3) / 4 * 4 : 0;
+    count_larger<Select>(begin, steps, own, larger, storage);
+    if (halves)
+      larger[0] += fetch_lane(larger[0], lane ^ half);
+  }
   wave_barrier();
 #pragma unroll
   for (i32 j = 0; j < most; ++j)

@@ -77,17 +77,22 @@ template <class T> WINNOW_DEVICE T &element(T *array, u32 index) {
 }
 
 /// Row `n`, one of uniform rows, and head `h`: both are the same in all lanes.
+/// The request's cache holds `length` tokens.
 template <class Select>
-WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 n, i32 h) {
+WINNOW_DEVICE SelectRow select_row(i32 length, i32 n, i32 h) {
   SelectRow row;
   row.row = n;
   row.head = Select::kHeads == 1 ? 0 : h;
   row.request = static_cast<i32>(static_cast<u32>(n) / Select::kQueryLen);
-  const i32 length = load_uniform(seq_lens, row.request);
   row.visible = causal_length<Select>(
       length, static_cast<i32>(static_cast<u32>(n) % Select::kQueryLen));
   row.block_count = block_count<Select>(row.visible);
   return row;
+}
+template <class Select>
+WINNOW_DEVICE SelectRow select_row(const i32 *seq_lens, i32 n, i32 h) {
+  const i32 request = static_cast<i32>(static_cast<u32>(n) / Select::kQueryLen);
+  return select_row<Select>(load_uniform(seq_lens, request), n, h);
 }
 
 /// The key of nothing, below those of all scores.

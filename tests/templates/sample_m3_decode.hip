@@ -159,9 +159,8 @@ WINNOW_KERNEL(kWaveLanes *Score::kWaves)
 m3_decode_score(const ELEMENT *q, const ELEMENT *keys, const i32 *index_table,
                 i64 index_table_stride, const i32 *seq_lens, float *score,
                 i64 score_head_stride) {
-  // stream_task: the request and the blocks of this wave, what each row sees.
-  const ScoreTask<Score> task =
-      stream_task<Score>(seq_lens, index_table, index_table_stride);
+  // score_task: the request and the blocks of this wave, what each row sees.
+  const ScoreTask<Score> task = score_task<Score>(seq_lens);
   // load_query: the request's queries, held for the whole walk.
   const Queries<Score, ELEMENT> query = load_query<Score>(q, task);
   // walk_stream: the wave's blocks, whose keys are copied ahead of it.

@@ -95,6 +95,7 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
 /// No row is listed as select_quick.h does it.
 inline constexpr i32 kQuickSlots = 0;
 template <i32 Count> WINNOW_DEVICE i32 lower_bound_of_lanes(i32);
+template <class Number> WINNOW_DEVICE i32 mask_above(Number, Number);
 
 /// What any lane of this wave has written to local memory before is seen by all
 /// its lanes after. The wave's accesses are executed in order, so that only the
@@ -262,6 +263,8 @@ private:
 /// Where part `part` of row `row` lies in the row's local memory of `Parts`
 /// places: lanes that read the same part of 16 rows then touch all banks
 /// evenly, with no padding between the rows.
+/// Rows that are a multiple of kSwizzledRows apart are alike.
+template <i32 Parts> inline constexpr i32 kSwizzledRows = Parts;
 template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
   return part ^ row % Parts;
 }
@@ -278,6 +281,9 @@ WINNOW_DEVICE void wait_for_loads() { __builtin_amdgcn_s_waitcnt(0x0f70); }
 
 /// A product is ready several instructions after it was asked for.
 inline constexpr bool kLateFold = true;
+
+/// A wave without blocks waits for no queries.
+inline constexpr bool kEarlyQuery = false;
 
 /// The larger of two numbers of which neither is NaN. v_med3_f32 with +inf as
 /// the third operand takes one instruction; before maxnum the compiler would

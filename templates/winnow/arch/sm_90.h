@@ -75,17 +75,39 @@ WINNOW_DEVICE u32 fetch_lane(u32 value, i32 lane) {
 /// steps (select_quick.h).
 inline constexpr i32 kQuickSlots = 8;
 
-/// A number that at least `Count` lanes' numbers reach, and at most 31 below
-/// the largest such. The lane number in the low bits makes all numbers differ,
-/// so that one comparison with each ranks them.
+/// -1 if a is above b, else 0: numbers to add up, in any order. Of a condition
+/// the compiler would make an addition that waits for the one before it.
+WINNOW_DEVICE i32 mask_above(i32 a, i32 b) {
+  i32 mask;
+  asm("set.gt.u32.s32 %0, %1, %2;" : "=r"(mask) : "r"(a), "r"(b));
+  return mask;
+}
+WINNOW_DEVICE i32 mask_above(u64 a, u64 b) {
+  i32 mask;
+  asm("{\n\t.reg .pred above;\n\t"
+      "setp.gt.u64 above, %1, %2;\n\t"
+      "selp.s32 %0, -1, 0, above;\n\t}"
+      : "=r"(mask)
+      : "l"(a), "l"(b));
+  return mask;
+}
+
+/// A number that at least `Count` lanes' numbers reach, and few more: in each
+/// half of the lanes half as many do. The lane number in the low bits makes all
+/// numbers differ, so that one comparison with each other of the half ranks
+/// them. To rank all lanes at once would find the best such number, and take
+/// twice as long.
 template <i32 Count> WINNOW_DEVICE i32 lower_bound_of_lanes(i32 own) {
+  constexpr i32 lanes = kWaveLanes / 2, rank = (Count + 1) / 2;
+  static_assert(rank >= 1 && rank <= lanes, "no more than there are lanes");
   const i32 mine = (own & ~31) | lane_index();
-  i32 larger = 0;
-#pragma unroll 8
-  for (i32 lane = 0; lane < kWaveLanes; ++lane)
-    larger += ::__shfl_sync(kAllLanes, mine, lane) > mine;
-  const LaneMask bound = ballot(larger == Count - 1);
-  return ::__shfl_sync(kAllLanes, mine, first_lane(bound)) & ~31;
+  i32 larger[2] = {};
+#pragma unroll
+  for (i32 other = 1; other < lanes; ++other)
+    larger[other % 2] -=
+        mask_above(::__shfl_xor_sync(kAllLanes, mine, other), mine);
+  const bool is_bound = larger[0] + larger[1] == rank - 1;
+  return ::__reduce_min_sync(kAllLanes, is_bound ? mine : 0x7fffffff) & ~31;
 }
 
 /// What the wave's lanes have written to local memory before is seen by all of
@@ -166,10 +188,12 @@ public:
   }
   /// The words at `first` + i * kWaveLanes.
   template <i32 N> WINNOW_DEVICE KeyGroup<N> load_group(u32 first) const {
+    const u32 *own = words_ + first;
+    const i32 left = count_ - static_cast<i32>(first);
     KeyGroup<N> words;
 #pragma unroll
     for (i32 i = 0; i < N; ++i)
-      words[i] = load(first + i * kWaveLanes);
+      words[i] = i * kWaveLanes < left ? own[i * kWaveLanes] : 0;
     return words;
   }
 
@@ -197,12 +221,6 @@ WINNOW_DEVICE Part stream_part(const u8 *base, i32 at, u32 lane_offset) {
                : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w)
                : "l"(base + at + lane_offset));
   return part;
-}
-
-/// Has the second-level cache read what is at `address`, which has to be
-/// memory of the device. Nothing is loaded.
-WINNOW_DEVICE void prefetch(const void *address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
 WINNOW_DEVICE u32 local_address(const void *local) {
@@ -244,6 +262,8 @@ public:
 /// Where part `part` of row `row` lies in the row's local memory. Eight lanes
 /// that read at once read four parts of two neighbouring rows: the upper bit of
 /// four is turned over in every other row, so that they touch all banks.
+/// Rows that are a multiple of kSwizzledRows apart are alike.
+template <i32 Parts> inline constexpr i32 kSwizzledRows = 2;
 template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
   static_assert(Parts % 8 == 0, "a row fills the banks");
   return part ^ row % 2 * 4;
@@ -308,6 +328,10 @@ WINNOW_DEVICE void wait_for_loads() {}
 /// Other warps multiply while one waits for its products, and there are no
 /// registers to spare.
 inline constexpr bool kLateFold = false;
+
+/// Queries are asked for before it is known whether a wave has blocks: there is
+/// little else to do until the request's length has arrived.
+inline constexpr bool kEarlyQuery = true;
 
 /// The larger of two numbers of which neither is NaN.
 WINNOW_DEVICE float max_of_numbers(float a, float b) { return ::fmaxf(a, b); }

@@ -72,7 +72,7 @@
 // HIP-NEXT: // walk_rows:
 // HIP-NEXT: for (RowWalk<Decode> rows(task.request); rows.more(); rows.next()) {
 // HIP-NEXT:   const SelectRow row =
-// HIP-NEXT:       select_row<Decode>(seq_lens, rows.row, rows.head);
+// HIP-NEXT:       select_row<Decode>(task.length, rows.row, rows.head);
 // HIP-NEXT:   if (!takes_part<Decode, ScoreKeys<Decode>>(row))
 // HIP-NEXT:     continue;
 // HIP:          narrow<Decode>(
