@@ -38,9 +38,9 @@ read_shared_keys(const SharedKeys<Score, Element> &shared, i32 buffer,
     for (i32 p = 0; p < kParts<Element>; ++p) {
       const i32 token = lane_row(j);
       const i32 part = (p * kPartBytes + lane_row_offset()) / kPieceBytes;
-      keys.part[j][p] =
-          shared.part[buffer][(tile * kTileTokens + token) * parts +
-                              swizzled_place<parts>(token, part)];
+      keys.part[j][p] = local_part<Element>(
+          shared.part[buffer], (tile * kTileTokens + token) * parts +
+                                   swizzled_place<parts>(token, part));
     }
   return keys;
 }

@@ -260,6 +260,12 @@ private:
   Part part_[N];
 };
 
+/// Part `index` of an array in local memory, of rows of `Element`.
+template <class Element>
+WINNOW_DEVICE Part local_part(const Part *parts, i32 index) {
+  return parts[index];
+}
+
 /// Where part `part` of row `row` lies in the row's local memory of `Parts`
 /// places: lanes that read the same part of 16 rows then touch all banks
 /// evenly, with no padding between the rows.

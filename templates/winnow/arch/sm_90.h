@@ -234,24 +234,35 @@ WINNOW_DEVICE u64 dropped_first() {
   return policy;
 }
 
+/// Part `index` of an array in local memory, of rows of `Element`. NVRTC counts
+/// in addresses of 64 bits there, two registers each. Rows of fp8, which become
+/// twice as long in registers, leave no room for that.
+template <class Element>
+WINNOW_DEVICE Part local_part(const Part *parts, i32 index) {
+  if constexpr (sizeof(Element) > 1)
+    return parts[index];
+  const u32 address = local_address(parts) + index * kPieceBytes;
+  Part part;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w)
+               : "r"(address)
+               : "memory");
+  return part;
+}
+
 /// Parts that a lane carries from memory to local memory: asynchronous copies,
 /// which no register holds in between. put() is for all of them once it was
-/// called for the last. `IsOnce`: of data that is used once.
-template <i32 N, bool IsOnce> class PartsInFlight {
+/// called for the last. That data is used once makes no difference: given a
+/// cache policy, ptxas 13.0 takes an odd register for one of several such
+/// copies, an illegal instruction.
+template <i32 N, bool> class PartsInFlight {
 public:
   WINNOW_DEVICE void ask(i32, const u8 *base, i32 at, u32 lane_offset,
                          Part *to) {
-    if constexpr (IsOnce)
-      asm volatile(
-          "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, "
-          "%2;" ::"r"(local_address(to)),
-          "l"(base + at + lane_offset), "l"(dropped_first())
-          : "memory");
-    else
-      asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
-                       local_address(to)),
-                   "l"(base + at + lane_offset)
-                   : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
+                     local_address(to)),
+                 "l"(base + at + lane_offset)
+                 : "memory");
   }
   WINNOW_DEVICE void put(i32 i, Part *) const {
     if (i == N - 1)
