@@ -49,7 +49,8 @@ public:
           fmt::format("{}\n    {}{}{}", parameters.empty() ? "" : ",",
                       parameter.cppType, pointer ? "" : " ", parameter.name);
     }
-    text += fmt::format("WINNOW_KERNEL({})\n{}({}) {{\n",
+    text += fmt::format("WINNOW_{}KERNEL({})\n{}({}) {{\n",
+                        constant("kQueryTiles") ? "SHARING_" : "",
                         kernel.getShapeConstant("kThreads")
                             ? shape + "::kThreads"
                             : "kWaveLanes * " + shape + "::kWaves",
@@ -446,11 +447,9 @@ private:
             "products, masked where some row does not see the block.");
     std::string best = (*this)[op.getBest()];
     variables[op.getNext()] = best;
-    line("if ({}.scored())", page);
-    line("  score_slice(shared, buffer, {}, {}, {}.block, {}, {}.partial(), "
-         "{});",
+    line("score_slice(shared, buffer, {}, {}, {}, {}, {});",
          (*this)[op.getQueries()], (*this)[op.getTask()], page,
-         (*this)[op.getSlice()], page, best);
+         (*this)[op.getSlice()], best);
   }
 
   void emitCall(ReduceTilesOp op) {

@@ -12,9 +12,9 @@ using namespace mlir;
 using namespace winnow;
 
 static constexpr Lowering kLowerings[] = {
-    {"mfma", "winnow_mfma", "rocm", 64, 16384, 0},
-    {"mma", "winnow_mma", "cuda", 32, 16384, 8192},
-    {"generic", "winnow_generic", "", 64, 0, 0}};
+    {"mfma", "winnow_mfma", "rocm", 64, 16384, 0, 1, 1},
+    {"mma", "winnow_mma", "cuda", 32, 16384, 8192, 4, 2},
+    {"generic", "winnow_generic", "", 64, 0, 0, 1, 1}};
 
 ArrayRef<Lowering> winnow::lowerings() { return kLowerings; }
 

@@ -29,6 +29,8 @@ static KernelProblem scoreProblemOf(Description &description) {
   problem.waveLanes = lowering.waveLanes;
   problem.sliceBytes = lowering.sliceBytes;
   problem.copyBytes = lowering.copyBytes;
+  problem.teamWaves = lowering.teamWaves;
+  problem.sharedElementBytes = lowering.sharedElementBytes;
   problem.heads = description.heads();
   // Where rows are ragged, a request may have as many as the bounds allow.
   problem.queries = description.heads() *

@@ -85,15 +85,19 @@ static std::optional<std::string> raggedConflict(const KernelProblem &problem,
   // Two buffers; local memory of 64 KiB, or of 48 where a workgroup may not
   // have more without asking. The bits of a lane's hidden tokens are a word.
   const int64_t mostBytes = problem.waveLanes == 32 ? 49152 : 65536;
-  if (2 * s.prefetch * tileBytes(problem) > mostBytes)
-    return text("prefetch", s.prefetch) + " takes " +
-           std::to_string(2 * s.prefetch * tileBytes(problem)) +
+  if (const int64_t bytes = 2 * s.prefetch * sharedTileBytes(problem);
+      bytes > mostBytes)
+    return text("prefetch", s.prefetch) + " takes " + std::to_string(bytes) +
            " bytes of local memory, needed at most " +
            std::to_string(mostBytes);
   if (constexpr int64_t mostTiles = 8; s.prefetch > mostTiles)
     return text("prefetch", s.prefetch) + ", needed at most " +
            std::to_string(mostTiles) +
            " (one word has a bit for each of a lane's tokens)";
+  if (s.waves % problem.teamWaves != 0)
+    return text("waves", s.waves) + ", needed a multiple of " +
+           std::to_string(problem.teamWaves) +
+           " (so many multiply a slice of keys together)";
   constexpr int64_t pieceBytes = 16;
   const int64_t slicePieces = s.prefetch * tileBytes(problem) / pieceBytes;
   const int64_t threads = s.waves * problem.waveLanes;

@@ -80,6 +80,11 @@ int64_t winnow::tileBytes(const KernelProblem &problem) {
   return kTileKeys * problem.headDim * problem.elementBytes;
 }
 
+int64_t winnow::sharedTileBytes(const KernelProblem &problem) {
+  return kTileKeys * problem.headDim *
+         std::max(problem.elementBytes, problem.sharedElementBytes);
+}
+
 /// Tiles in so many bytes, and one at least.
 static int64_t tilesIn(const KernelProblem &problem, int64_t bytes) {
   return std::max<int64_t>(bytes / tileBytes(problem), 1);
@@ -211,8 +216,9 @@ static void chooseRaggedScore(const KernelProblem &problem,
   if (schedule.chunkBlocks == 0)
     schedule.chunkBlocks = std::min(problem.places, wantedChunk);
   if (schedule.prefetch == 0)
-    schedule.prefetch =
-        std::min(tilesIn(problem, problem.sliceBytes), blockTiles(problem));
+    schedule.prefetch = std::min(
+        std::max<int64_t>(problem.sliceBytes / sharedTileBytes(problem), 1),
+        blockTiles(problem));
 }
 
 /// As many queries as share a key's load with profit, and at most 32 KiB of

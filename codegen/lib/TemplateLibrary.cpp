@@ -30,11 +30,14 @@ const Template &find(StringRef name) {
 class Inliner {
 public:
   explicit Inliner(StringRef target)
-      : arch(("winnow/arch/" + target + ".h").str()) {}
+      : arch(("winnow/arch/" + target + ".h").str()),
+        slices(("winnow/arch/" + target + "_slices.h").str()) {}
 
   void add(StringRef name) {
     if (name == "winnow/arch.h")
       name = arch;
+    if (name == "winnow/arch_slices.h")
+      name = slices;
     if (!done.insert(name).second)
       return;
     std::string body;
@@ -67,7 +70,7 @@ public:
   std::string text;
 
 private:
-  std::string arch;
+  std::string arch, slices;
   StringSet<> done;
 };
 

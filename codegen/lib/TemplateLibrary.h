@@ -14,8 +14,8 @@ namespace winnow {
 /// The text of `headers` ("winnow/wave.h") and of all that they include, each
 /// once and after what it needs, without the lines that only separate files
 /// (#pragma once, #include). Every name has to be a header of templates/.
-/// `target` is whose architecture header ("gfx950") stands in for
-/// "winnow/arch.h".
+/// `target` is whose architecture headers ("gfx950") stand in for
+/// "winnow/arch.h" and "winnow/arch_slices.h".
 std::string inlineTemplates(llvm::ArrayRef<llvm::StringRef> headers,
                             llvm::StringRef target);
 

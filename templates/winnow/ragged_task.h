@@ -18,6 +18,7 @@
 //   kChunkBlocks   blocks a workgroup, at most as many as a wave has lanes
 #pragma once
 
+#include "winnow/arch_slices.h"
 #include "winnow/ragged_rows.h"
 #include "winnow/rows.h"
 #include "winnow/shard.h"
@@ -42,7 +43,8 @@ template <class Score> struct RaggedTask {
   i32 query_count;  ///< scalar: the wave's queries; not above 0 if it has none
   i32 first_column; ///< scalar, of the workgroup: the chunk's first column
   i32 last_column;  ///< scalar, of the workgroup: past the chunk's last column
-  i32 reach;        ///< scalar: blocks that the wave's last row sees
+  i32 team_queries; ///< scalar: those of the waves that multiply together
+  i32 reach;        ///< scalar: blocks that the last row of those sees
   i32 full_blocks;  ///< scalar: blocks that all of the wave's rows see whole
   /// c(n) of the query in each slot of each query tile.
   i32 visible[Score::kQueryTiles][RaggedLayout<Score>::kSlots];
@@ -65,7 +67,10 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
                 "the lanes hold a chunk's table entries");
   static_assert(Score::kWaves >= 1 && Score::kWaves <= 16,
                 "a workgroup has 1 to 16 waves");
+  static_assert(Score::kWaves % kTeamWaves == 0,
+                "waves multiply in whole teams");
   constexpr i32 tile_rows = kTileRows<Score>;
+  constexpr i32 team = kTeamWaves * kWaveQueries<Score>;
   RaggedTask<Score> task{};
   const i32 tile = workgroup_x();
   const i32 request_count = static_cast<i32>(requests);
@@ -100,8 +105,10 @@ WINNOW_DEVICE RaggedTask<Score> ragged_task(const i32 *seq_lens,
   const auto visible = [&](i32 query) WINNOW_INLINE {
     return causal_length<Score>(length, rows, first + query / Score::kHeads);
   };
+  const i32 team_query = wave_index() / kTeamWaves * team;
+  task.team_queries = min(tile_count * Score::kHeads - team_query, team);
   task.reach =
-      block_count<Score>(visible(first_query + max(task.query_count, 1) - 1));
+      block_count<Score>(visible(team_query + max(task.team_queries, 1) - 1));
   task.full_blocks = read_first_lane(visible(first_query)) / Score::kBlockSize;
   for (i32 q = 0; q < Score::kQueryTiles; ++q)
     for (i32 s = 0; s < RaggedLayout<Score>::kSlots; ++s)

@@ -82,7 +82,9 @@ std::string winnow::test::randomSchedule(const Shape &shape,
       kTileTokens * shape.headDim * (shape.dtype == "f8E4M3FN" ? 1 : 2);
   std::string all = text("non_temporal", random.between(0, 1));
   if (shape.ragged()) {
-    all += ofRagged(tiles, tileBytes, copies ? 49152 : 65536, random);
+    // On sm_90 shared keys have 16 bits.
+    all += ofRagged(tiles, copies ? kTileTokens * shape.headDim * 2 : tileBytes,
+                    copies ? 49152 : 65536, random);
   } else {
     // In one launch the waves that score hold a row, 32 scores a lane.
     const int64_t held = (copies ? 32 : 64) * 32;

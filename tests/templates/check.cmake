@@ -46,7 +46,7 @@ if(MODE STREQUAL "headers")
 endif()
 
 if(MODE STREQUAL "interface")
-  list(FILTER HEADERS EXCLUDE REGEX "/winnow/arch(/|[.]h)")
+  list(FILTER HEADERS EXCLUDE REGEX "/winnow/arch(/|(_slices)?[.]h)")
   foreach(header IN LISTS HEADERS)
     file(READ ${header} text)
     if(text MATCHES "__[a-z]+[a-z_0-9]*|[^a-z_]asm[^a-z_]|threadIdx|blockIdx|kWaveLanes (==|!=) ")
@@ -105,7 +105,7 @@ if(MODE STREQUAL "cuda")
     string(REPLACE "," ";" constants "${shape}")
     list(TRANSFORM constants PREPEND "-D")
     execute_process(
-      COMMAND ${NVCC} -x cu -std=c++17 -arch=sm_90 -cubin -Werror all-warnings --resource-usage
+      COMMAND ${NVCC} -x cu -std=c++17 -arch=sm_90a -cubin -Werror all-warnings --resource-usage
         -I ${TEMPLATES} -DMAX_BLOCKS=1024 -DSLOTS=4 ${constants} ${SAMPLE} -o ${WORK}/sample.cubin
       RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)

@@ -75,10 +75,15 @@
 #ifndef PAGE_PAD
 #define PAGE_PAD 0
 #endif
-// 16 KiB of keys at a time.
+// 16 KiB of keys at a time; on sm_90 as much as fits local memory, where all
+// keys have 16 bits.
 #ifndef SLICE_TILES
+#ifdef __CUDACC__
+#define SLICE_TILES winnow::min(4, BLOCK_SIZE / 16)
+#else
 #define SLICE_TILES                                                            \
   winnow::min(8 / int(sizeof(winnow::ELEMENT)), BLOCK_SIZE / 16)
+#endif
 #endif
 #ifndef NON_TEMPORAL
 #define NON_TEMPORAL false
@@ -125,7 +130,7 @@ struct Select {
 
 using namespace winnow;
 
-WINNOW_KERNEL(kWaveLanes *Score::kWaves)
+WINNOW_SHARING_KERNEL(kWaveLanes *Score::kWaves)
 m3_prefill_score(const ELEMENT *q, i64 q_rows, const ELEMENT *keys,
                  const i32 *index_table, i64 index_table_stride,
                  const i32 *seq_lens, i64 requests, const i32 *cu_seqlens,
@@ -145,9 +150,7 @@ m3_prefill_score(const ELEMENT *q, i64 q_rows, const ELEMENT *keys,
     for (i32 slice = 0; slice < kSlices<Score>; ++slice) {
       const i32 buffer = at.share(slice);
       // score_slice: products, masked where some row does not see the block.
-      if (at.scored())
-        score_slice(shared, buffer, queries, task, at.block, slice,
-                    at.partial(), best);
+      score_slice(shared, buffer, queries, task, at, slice, best);
     }
     // reduce_tiles: the maximum over the lanes of a query.
     float block_score = reduce_tiles<Score>(best);

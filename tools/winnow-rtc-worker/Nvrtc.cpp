@@ -52,6 +52,11 @@ Result<std::unique_ptr<Backend>> rtc::openNvrtc(const std::string &named) {
   library.prefix = "nvrtc";
   library.code = "GetCUBIN";
   library.architecture = "--gpu-architecture=";
+  // The matrix instructions of four warps together are of sm_90a alone. Its
+  // code runs on every device of sm_90 (CUDA C++ Programming Guide,
+  // "Architecture-specific features").
+  library.target = "sm_90";
+  library.fullTarget = "sm_90a";
   // Optimised fully unless told otherwise. Lambdas that are templates count as
   // functions of the host unless told that there is none.
   library.options = {"--std=c++17", "--device-as-default-execution-space"};

@@ -39,6 +39,8 @@ public:
                        std::to_string(major) + "." + std::to_string(minor);
     for (const char *option : library.options)
       text += std::string(" ") + option;
+    if (!library.target.empty())
+      text += " " + library.target + "=" + library.fullTarget;
     return text;
   }
 
@@ -62,7 +64,10 @@ public:
     if (Code code = call.create(&program, request.text.c_str(),
                                 request.name.c_str(), 0, nullptr, nullptr))
       return problem("CreateProgram", code);
-    const std::string target = library.architecture + request.target;
+    const std::string target =
+        library.architecture + (request.target == library.target
+                                    ? library.fullTarget
+                                    : request.target);
     std::vector<const char *> options = {target.c_str()};
     options.insert(options.end(), library.options.begin(),
                    library.options.end());

@@ -17,6 +17,9 @@ struct RtcLibrary {
   const char *code;    ///< the function that gives the code, "GetCode"; the
                        ///< one that gives its size ends in "Size"
   const char *architecture; ///< the option that names the target
+  /// A target that the library knows by another name, too, for code that may
+  /// use all of its instructions; may be empty.
+  std::string target, fullTarget;
   std::vector<const char *> options;
   std::vector<std::string> names; ///< of files, tried in this order
   /// Loads what else takes part in compiling, so that it is there before the

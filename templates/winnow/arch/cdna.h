@@ -245,36 +245,6 @@ WINNOW_DEVICE Part stream_part(const u8 *base, i32 at, u32 lane_offset) {
   return __builtin_nontemporal_load(part_address(base, at, lane_offset));
 }
 
-/// Parts that a lane carries from memory to local memory: asked for, then put
-/// down. In between they are in registers. `IsOnce`: of data that is used once.
-template <i32 N, bool IsOnce> class PartsInFlight {
-public:
-  WINNOW_DEVICE void ask(i32 i, const u8 *base, i32 at, u32 lane_offset,
-                         Part *) {
-    part_[i] = IsOnce ? stream_part(base, at, lane_offset)
-                      : load_part(base, at, lane_offset);
-  }
-  WINNOW_DEVICE void put(i32 i, Part *to) const { *to = part_[i]; }
-
-private:
-  Part part_[N];
-};
-
-/// Part `index` of an array in local memory, of rows of `Element`.
-template <class Element>
-WINNOW_DEVICE Part local_part(const Part *parts, i32 index) {
-  return parts[index];
-}
-
-/// Where part `part` of row `row` lies in the row's local memory of `Parts`
-/// places: lanes that read the same part of 16 rows then touch all banks
-/// evenly, with no padding between the rows.
-/// Rows that are a multiple of kSwizzledRows apart are alike.
-template <i32 Parts> inline constexpr i32 kSwizzledRows = Parts;
-template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
-  return part ^ row % Parts;
-}
-
 // --- Scheduling ---
 
 /// Instructions stay on their side of it.
@@ -284,9 +254,6 @@ WINNOW_DEVICE void keep_order() { __builtin_amdgcn_sched_barrier(0); }
 /// in bits 0 to 3 and 14 to 15, the other counters at their largest (CDNA3 and
 /// CDNA4 ISA, SOPP).
 WINNOW_DEVICE void wait_for_loads() { __builtin_amdgcn_s_waitcnt(0x0f70); }
-
-/// A product is ready several instructions after it was asked for.
-inline constexpr bool kLateFold = true;
 
 /// A wave without blocks waits for no queries.
 inline constexpr bool kEarlyQuery = false;
@@ -403,65 +370,6 @@ private:
 /// One lane's maximum for each query tile.
 template <i32 Tiles> struct TileMaxima {
   float of[Tiles];
-};
-
-/// `Tiles` tiles of 16 queries against tiles of 16 keys. Tokens are the rows,
-/// queries the columns: a lane has four tokens of one query of each tile, so
-/// that most of the maximum is taken within the lane.
-template <i32 Tiles> struct ManyQueries {
-  static_assert(Tiles == 1 || Tiles == 2 || Tiles == 4,
-                "a wave has 1, 2 or 4 query tiles");
-  /// Queries of a query tile that a lane has products of, and of each the
-  /// tokens of a tile of keys.
-  static constexpr i32 kSlots = 1;
-  static constexpr i32 kTokens = 4;
-
-  struct Products {
-    float at[kSlots][kTokens];
-  };
-
-  /// The query of a slot, in its query tile.
-  WINNOW_DEVICE static i32 query(i32) { return lane_index() % kMatrixRows; }
-
-  /// A lane's tokens of a run of tiles are numbered from 0, kTokens a tile: how
-  /// many of them are among the run's first `visible` tokens, at most those of
-  /// `tiles` tiles.
-  WINNOW_DEVICE static i32 count_seen(i32 visible, i32 tiles) {
-    const i32 first = lane_index() / kMatrixRows * kTokens;
-    const i32 seen = min(max(visible - first, 0), tiles * kMatrixRows);
-    return seen / kMatrixRows * kTokens + min(seen % kMatrixRows, kTokens);
-  }
-
-  /// Products of a tile of keys with one query tile, added to `start`.
-  template <class Keys, class Queried>
-  WINNOW_DEVICE static Products
-  multiply(const Keys &keys, const Queried &queries, const Products &start) {
-    const float (&from)[kTokens] = start.at[0];
-    const f32x4 sum =
-        multiply_tile(keys, queries, f32x4{from[0], from[1], from[2], from[3]});
-    return {{{sum[0], sum[1], sum[2], sum[3]}}};
-  }
-
-  /// The maximum over the lanes that share a query, for own_query(): query tile
-  /// i is left in the i-th of as many groups of lanes.
-  WINNOW_DEVICE static float reduce(const float (&best)[Tiles][kSlots]) {
-    TileMaxima<Tiles> maxima;
-#pragma unroll
-    for (i32 i = 0; i < Tiles; ++i)
-      maxima.of[i] = best[i][0];
-    return join_tiles(maxima);
-  }
-  /// The query of the wave whose maximum this lane ends up with.
-  WINNOW_DEVICE static i32 own_query() {
-    return lane_index() / kGroup * kMatrixRows + lane_index() % kMatrixRows;
-  }
-  /// Whether this lane is the one of those with its query that stores it.
-  WINNOW_DEVICE static bool stores() {
-    return lane_index() % kGroup < kMatrixRows;
-  }
-
-private:
-  static constexpr i32 kGroup = kWaveLanes / Tiles;
 };
 
 } // namespace winnow

@@ -49,6 +49,8 @@ struct f16 {
 #define WINNOW_KERNEL(threads) \
   extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void
 #endif
+/// The same of a kernel whose waves share what they multiply.
+#define WINNOW_SHARING_KERNEL(threads) WINNOW_KERNEL(threads)
 // clang-format on
 
 WINNOW_DEVICE constexpr i32 min(i32 a, i32 b) { return a < b ? a : b; }

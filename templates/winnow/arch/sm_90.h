@@ -234,52 +234,6 @@ WINNOW_DEVICE u64 dropped_first() {
   return policy;
 }
 
-/// Part `index` of an array in local memory, of rows of `Element`. NVRTC counts
-/// in addresses of 64 bits there, two registers each. Rows of fp8, which become
-/// twice as long in registers, leave no room for that.
-template <class Element>
-WINNOW_DEVICE Part local_part(const Part *parts, i32 index) {
-  if constexpr (sizeof(Element) > 1)
-    return parts[index];
-  const u32 address = local_address(parts) + index * kPieceBytes;
-  Part part;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w)
-               : "r"(address)
-               : "memory");
-  return part;
-}
-
-/// Parts that a lane carries from memory to local memory: asynchronous copies,
-/// which no register holds in between. put() is for all of them once it was
-/// called for the last. That data is used once makes no difference: given a
-/// cache policy, ptxas 13.0 takes an odd register for one of several such
-/// copies, an illegal instruction.
-template <i32 N, bool> class PartsInFlight {
-public:
-  WINNOW_DEVICE void ask(i32, const u8 *base, i32 at, u32 lane_offset,
-                         Part *to) {
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
-                     local_address(to)),
-                 "l"(base + at + lane_offset)
-                 : "memory");
-  }
-  WINNOW_DEVICE void put(i32 i, Part *) const {
-    if (i == N - 1)
-      asm volatile("cp.async.wait_all;" ::: "memory");
-  }
-};
-
-/// Where part `part` of row `row` lies in the row's local memory. Eight lanes
-/// that read at once read four parts of two neighbouring rows: the upper bit of
-/// four is turned over in every other row, so that they touch all banks.
-/// Rows that are a multiple of kSwizzledRows apart are alike.
-template <i32 Parts> inline constexpr i32 kSwizzledRows = 2;
-template <i32 Parts> WINNOW_DEVICE i32 swizzled_place(i32 row, i32 part) {
-  static_assert(Parts % 8 == 0, "a row fills the banks");
-  return part ^ row % 2 * 4;
-}
-
 /// Asynchronous bulk copies from memory to local memory, and a barrier at which
 /// one wave waits for its own (mbarrier). Copies are in order after what the
 /// wave has read of `to` before its last wave_barrier().
@@ -335,10 +289,6 @@ private:
 /// else have more keys in registers than fit.
 WINNOW_DEVICE void keep_order() { asm volatile("" ::: "memory"); }
 WINNOW_DEVICE void wait_for_loads() {}
-
-/// Other warps multiply while one waits for its products, and there are no
-/// registers to spare.
-inline constexpr bool kLateFold = false;
 
 /// Queries are asked for before it is known whether a wave has blocks: there is
 /// little else to do until the request's length has arrived.
@@ -520,75 +470,6 @@ template <i32 Queries> struct FewQueries {
   /// Whether this lane is the one of those with its query that stores it.
   WINNOW_DEVICE static bool stores() {
     return lane_index() / 4 % (kColumnTiles == 1 ? 4 : 2) == 0;
-  }
-};
-
-/// `Tiles` tiles of 16 queries against tiles of 16 keys.
-template <i32 Tiles> struct ManyQueries {
-  static_assert(Tiles == 1 || Tiles == 2, "a wave has 1 or 2 query tiles");
-  /// Queries of a query tile that a lane has products of, and of each the
-  /// tokens of a tile of keys.
-  static constexpr i32 kSlots = 4;
-  static constexpr i32 kTokens = 2;
-
-  struct Products {
-    float at[kSlots][kTokens];
-  };
-
-  /// The query of a slot, in its query tile.
-  WINNOW_DEVICE static i32 query(i32 slot) { return query_of_slot(slot); }
-
-  /// A lane's tokens of a run of tiles are numbered from 0, kTokens a tile: how
-  /// many of them are among the run's first `visible` tokens, at most those of
-  /// `tiles` tiles. They are eight apart.
-  WINNOW_DEVICE static i32 count_seen(i32 visible, i32 tiles) {
-    const i32 seen = max(visible - lane_index() / 4, 0);
-    return min((seen + 7) / 8, tiles * kTokens);
-  }
-
-  /// Products of a tile of keys with one query tile, added to `start`.
-  template <class Element>
-  WINNOW_DEVICE static Products multiply(const Operand<Element> &keys,
-                                         const Operand<Element> &queries,
-                                         const Products &start) {
-    Products products;
-#pragma unroll
-    for (i32 n = 0; n < 2; ++n) {
-      TileSum sum;
-#pragma unroll
-      for (i32 i = 0; i < 4; ++i)
-        sum.at[i] = start.at[2 * n + i % 2][i / 2];
-#pragma unroll
-      for (i32 step = 0; step < kMatrixSteps; ++step)
-        multiply_step(keys, step, queries.word[n][step], sum);
-#pragma unroll
-      for (i32 i = 0; i < 4; ++i)
-        products.at[2 * n + i % 2][i / 2] = sum.at[i];
-    }
-    return products;
-  }
-
-  /// The maximum over the lanes that share a query, for own_query().
-  WINNOW_DEVICE static float reduce(const float (&best)[Tiles][kSlots]) {
-    float tile[Tiles];
-#pragma unroll
-    for (i32 i = 0; i < Tiles; ++i)
-      tile[i] = join_lanes<8>(join_lanes<16>(best[i][0], best[i][1]),
-                              join_lanes<16>(best[i][2], best[i][3]));
-    if constexpr (Tiles == 1)
-      return join_lanes<4>(tile[0]);
-    else
-      return join_lanes<4>(tile[0], tile[1]);
-  }
-  /// The query of the wave whose maximum this lane ends up with.
-  WINNOW_DEVICE static i32 own_query() {
-    const i32 lane = lane_index();
-    const i32 tile = Tiles == 1 ? 0 : lane / 4 % 2 * kMatrixRows;
-    return tile + query(lane / 8 % 2 * 2 + lane / 16);
-  }
-  /// Whether this lane is the one of those with its query that stores it.
-  WINNOW_DEVICE static bool stores() {
-    return Tiles == 2 || lane_index() / 4 % 2 == 0;
   }
 };
 

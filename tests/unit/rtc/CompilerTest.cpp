@@ -244,7 +244,7 @@ TEST_F(Compilers, NvrtcIsLookedForWhereTheEnvironmentSays) {
     EXPECT_THAT(
         *identity,
         HasSubstr("nvrtc 99.1 --std=c++17 --device-as-default-execution-space "
-                  "libnvrtc.so.12:"));
+                  "sm_90=sm_90a libnvrtc.so.12:"));
   }
 }
 

@@ -53,6 +53,8 @@ KernelProblem randomProblem(Random &random) {
       random.from(0, 2) == 0) {
     problem.waveLanes = 32;
     problem.copyBytes = 8192;
+    problem.teamWaves = 4;
+    problem.sharedElementBytes = 2;
   }
   // 16 waves of 64 lanes with 32 slots hold so many (winnow_mfma's limits).
   problem.places = random.spread(problem.kind == Kind::Merge ? 16384 : 32768);

@@ -31,6 +31,10 @@ struct Lowering {
   /// Large enough to cost little each, small enough that several waves share a
   /// block.
   int64_t copyBytes;
+  /// Waves that multiply shared keys together, and bytes that an element of
+  /// those has at least, for scoring of ragged rows.
+  int64_t teamWaves;
+  int64_t sharedElementBytes;
 
   bool usesMatrixUnits() const { return !platform.empty(); }
 };

@@ -32,6 +32,10 @@ struct KernelProblem {
   /// Bytes of keys that a bulk copy brings ahead of a wave at most; 0 where
   /// keys come to registers.
   int64_t copyBytes = 0;
+  /// Ragged rows: waves that multiply shared keys together, and bytes that an
+  /// element of those has at least.
+  int64_t teamWaves = 1;
+  int64_t sharedElementBytes = 1;
   int64_t heads = 1;
   /// Scoring: rows of a request times heads, the most that there are.
   int64_t queries = 1;
@@ -64,6 +68,10 @@ inline constexpr int64_t kMostCopiedBytes = 40960;
 /// Tiles of 16 keys of a block, and the bytes of one.
 int64_t blockTiles(const KernelProblem &problem);
 int64_t tileBytes(const KernelProblem &problem);
+
+/// The same in the local memory that waves share, in whose format keys of
+/// ragged rows are multiplied.
+int64_t sharedTileBytes(const KernelProblem &problem);
 
 /// Scoring of uniform rows: how many waves share a block.
 int64_t wavesOfBlock(const KernelProblem &problem,
