@@ -198,6 +198,17 @@ static Location optionLocation(ModuleOp module) {
                       module.getLoc());
 }
 
+/// Whether two parts for the same entry fix the same thing.
+static bool overlap(const ScheduleRequest &a, const ScheduleRequest &b) {
+  if (a.launches && b.launches)
+    return true;
+  return llvm::any_of(a.overrides, [&](const ScheduleOverride &one) {
+    return llvm::any_of(b.overrides, [&](const ScheduleOverride &other) {
+      return one.parameter == other.parameter && one.isShared == other.isShared;
+    });
+  });
+}
+
 FailureOr<std::vector<EntryOption>>
 winnow::parseEntryOptions(ModuleOp module, StringRef text, StringRef from) {
   std::vector<EntryOption> options;
@@ -219,6 +230,13 @@ winnow::parseEntryOptions(ModuleOp module, StringRef text, StringRef from) {
     }
     if (std::string error; !parseSchedule(part, from, option.request, error))
       return emitError(optionLocation(module)) << error, failure();
+    for (const EntryOption &earlier : options)
+      if (earlier.entry == option.entry &&
+          overlap(earlier.request, option.request))
+        return emitError(optionLocation(module), "schedule '")
+                   << text << "': '" << part
+                   << "' fixes what an earlier part does",
+               failure();
     options.push_back(std::move(option));
   }
   return options;

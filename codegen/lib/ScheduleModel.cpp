@@ -262,6 +262,11 @@ static void chooseSelect(const KernelProblem &problem,
   // in local memory then, 24 KiB of it, and not in registers.
   if (merges && schedule.slots > 4)
     schedule.slots = divideUp(schedule.slots, 4) * 4;
+  // Fixed waves that are too few for the row are refused by their number, not
+  // by one of slots that nobody asked for.
+  const ScheduleParameter &slots =
+      *findScheduleParameter(ScheduledKernel::Select, "slots");
+  schedule.slots = std::min(schedule.slots, slots.max);
 }
 
 KernelSchedule winnow::chooseByRule(const KernelProblem &problem,

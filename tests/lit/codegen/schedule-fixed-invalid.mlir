@@ -8,6 +8,8 @@
 // RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=launches=0' 2>&1 | FileCheck %s --check-prefix=LAUNCHES
 // RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=score.waves=2,score.waves=4' 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: schedule 'score.waves=2,score.waves=4': 'score.waves=4' fixes what an earlier part does
+// RUN: not winnow-opt %s -winnow-select-lowering '-winnow-schedule=schedule=score.waves=2;select.waves=2;score.waves=4' 2>&1 | FileCheck %s --check-prefix=PARTS
+// PARTS: error: schedule 'score.waves=2;select.waves=2;score.waves=4': 'score.waves=4' fixes what an earlier part does
 // TEXT: error: schedule 'waves': 'waves' has no value, wanted name=value with a name of: waves, chunks,
 // VALUE: error: schedule 'score.waves=x': 'score.waves=x' has to be an integer from 1 to 16 (waves a workgroup)
 // KERNEL: error: schedule 'merge.waves=2': 'merge.waves=2' names no kernel that has a schedule; known: score, select
@@ -18,6 +20,23 @@ func.func @too_narrow(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4
                       %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
     attributes {winnow.entry, winnow.bounds = {max_seq_len = 131072, max_requests = 8},
                 winnow.schedule = {select = {waves = 2, slots = 7}}} {
+  %rows = winnow.uniform_rows %lens {query_len = 1} : memref<?xi32>
+  %scores = winnow.block_score %q, %keys[%table] on %rows
+      : memref<?x1x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>, memref<?x?xi32>, !winnow.rows<query_len = 1>
+  %selection = winnow.topk %scores {k = 16} : !winnow.scores<query_len = 1, heads = 1, block_size = 128>
+  winnow.store_selection %selection, %idx
+      : !winnow.selection<query_len = 1, heads = 1, block_size = 128, k = 16>, memref<1x?x16xi32>
+  return
+}
+
+// -----
+
+// The slots of the model are not at fault.
+// expected-error@below {{cannot have its schedule of 'select': waves = 1 and slots = 32 hold 2048 scores, needed at least 4096 (the longest row)}}
+func.func @too_few(%q: memref<?x1x128xf8E4M3FN>, %keys: memref<?x128x128xf8E4M3FN>,
+                      %table: memref<?x?xi32>, %lens: memref<?xi32>, %idx: memref<1x?x16xi32>)
+    attributes {winnow.entry, winnow.bounds = {max_seq_len = 524288, max_requests = 8},
+                winnow.schedule = {select = {waves = 1}}} {
   %rows = winnow.uniform_rows %lens {query_len = 1} : memref<?xi32>
   %scores = winnow.block_score %q, %keys[%table] on %rows
       : memref<?x1x128xf8E4M3FN>, memref<?x128x128xf8E4M3FN>, memref<?x?xi32>, !winnow.rows<query_len = 1>
