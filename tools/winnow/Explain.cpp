@@ -6,6 +6,7 @@
 
 #include "winnow/Codegen/Explain.h"
 #include "winnow/Codegen/Tuning.h"
+#include "winnow/IR/ScheduleAttribute.h"
 #include "winnow/Runtime/Bundle.h"
 #include "winnow/Runtime/Files.h"
 
@@ -203,9 +204,24 @@ void tool::addExplainCommand(CLI::App &app, Action &action) {
 }
 
 void tool::addScheduleOption(CLI::App &command, std::string &schedule) {
-  command.add_option("--schedule", schedule,
-                     "Parameters of schedules to fix, as winnow.schedule of a "
-                     "description does: score.waves=8,chunks=4");
+  // Which entries and kernels there are is the description's to say; what no
+  // description could take is wrong usage.
+  auto faultOf = [](const std::string &given) {
+    llvm::SmallVector<llvm::StringRef> parts;
+    llvm::StringRef(given).split(parts, ';');
+    ScheduleRequest ignored;
+    std::string error;
+    for (llvm::StringRef part : parts)
+      if (!given.empty() && !parseSchedule(part.substr(part.find(':') + 1),
+                                           "option", ignored, error))
+        break;
+    return error;
+  };
+  command
+      .add_option("--schedule", schedule,
+                  "Parameters of schedules to fix, as winnow.schedule of a "
+                  "description does: score.waves=8,chunks=4")
+      ->check(faultOf);
 }
 
 /// What is wrong with the name of a lowering, or of two that an entry mixes.
