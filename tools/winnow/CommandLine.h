@@ -5,12 +5,15 @@
 #define WINNOW_TOOL_COMMANDLINE_H
 
 #include "winnow/Runtime/DeviceApi.h"
+#include "winnow/Runtime/Visible.h"
 
 #include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <cstdint>
+#include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -24,9 +27,13 @@ enum ExitCode {
 };
 
 /// Prints the help that was asked for, or what is wrong with the command line,
-/// and answers with the code to exit with.
+/// and answers with the code to exit with. What was given is in the text.
 inline ExitCode endOfParse(const CLI::App &app, const CLI::ParseError &error) {
-  return app.exit(error) == 0 ? kFine : kUsage;
+  std::ostringstream out, err;
+  const int code = app.exit(error, out, err);
+  std::cout << runtime::visibleLines(out.str());
+  std::cerr << runtime::visibleLines(err.str());
+  return code == 0 ? kFine : kUsage;
 }
 
 /// Reads the command line; an exit code where the program is to end at once.
