@@ -69,7 +69,7 @@ public:
     Result<const runtime::Entry *> named = loaded.bundle.find(options.entry);
     if (!named)
       return failed(named.takeError(), kUsage);
-    entry = *named;
+    entry = variantFor(**named);
     // Another entry of the bundle may have it.
     if (!loaded.fromDescription && !options.prefer.empty() &&
         entry->lowering != options.prefer)
@@ -103,6 +103,23 @@ public:
   }
 
 private:
+  /// The first variant of an entry, in the same lowering if one was asked for,
+  /// whose sources are for the simulated device; the entry where none is.
+  const runtime::Entry *variantFor(const runtime::Entry &first) const {
+    for (const runtime::Entry *variant : loaded.bundle.variants(first.name)) {
+      const bool fits = std::all_of(
+          variant->launches.begin(), variant->launches.end(),
+          [&](const runtime::Launch &launch) {
+            const auto &archs = loaded.bundle.sources[launch.source].archs;
+            return std::find(archs.begin(), archs.end(), kArch) != archs.end();
+          });
+      if (fits &&
+          (options.prefer.empty() || variant->lowering == first.lowering))
+        return variant;
+    }
+    return &first;
+  }
+
   int failed(const Error &error, int code = kFailed, bool diagnostics = false) {
     if (options.json) {
       using Json = nlohmann::ordered_json;
