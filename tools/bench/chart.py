@@ -59,6 +59,9 @@ def rows_of(figures, wanted):
             if figure["group"] == group and "ratio" in figure and (
                 figure["name"] == name or figure["name"].startswith(name + " (")
             ):
+                for field in ("ours", "anchor", "ratio", "at_most"):
+                    if field in figure and (isinstance(figure[field], bool) or not isinstance(figure[field], (int, float))):
+                        raise TypeError(f"'{field}' of '{group}, {name}' is {figure[field]!r}, wanted a number")
                 rows.append((label, figure))
                 break
     return rows

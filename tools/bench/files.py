@@ -2,7 +2,27 @@
 """The files of the scripts here: figures in, one whole file out or none."""
 import json
 import os
+import sys
 import tempfile
+
+MOST = sys.float_info.max
+
+
+def faults_of(value, place=""):
+    """What no bench writes, wherever it stands: a number that is none or that
+    no double holds, control characters in a text."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from faults_of(key, place)
+            yield from faults_of(part, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from faults_of(part, f"{place}[{index}]")
+    elif isinstance(value, str):
+        if not value.isprintable():
+            yield f"{place!a} is {value!a}, wanted no control characters"
+    elif isinstance(value, (int, float)) and not abs(value) <= MOST:
+        yield f"{place!a} is no finite number, wanted at most {MOST:g}"
 
 
 def read_figures(path, *fields):
@@ -12,6 +32,10 @@ def read_figures(path, *fields):
             content = json.load(file)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise SystemExit(f"error: {path}: {error}") from None
+    except RecursionError:
+        raise SystemExit(f"error: {path}: nested too deeply for what a bench writes") from None
+    for fault in faults_of(content):
+        raise SystemExit(f"error: {path}: {fault}")
     for field in fields:
         if not isinstance(content, dict) or field not in content:
             raise SystemExit(f"error: {path}: no '{field}', so not what a bench writes")

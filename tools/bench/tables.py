@@ -96,7 +96,7 @@ def main():
         text = guarded(path, lambda c: tables(c, beside), content)
         mark = re.compile(rf"(<!-- tables: {re.escape(str(bench))} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not mark.search(page):
-            raise SystemExit(f"{options.into} has no line '<!-- tables: {bench} -->' with an end")
+            raise SystemExit(f"error: {options.into}: no line '<!-- tables: {bench} -->' with an end")
         page = mark.sub(lambda found: found[1] + "\n" + text + "\n" + found[2], page, count=1)
     if theirs and not used:
         raise SystemExit("error: --theirs goes with the JSON of winnow-gpu-bench, and none is given")
