@@ -237,6 +237,27 @@ TEST(ScheduleModel, ConflictsNameBothSides) {
             "(the longest row)");
 }
 
+// As measured on an H200: waves of 32 lanes share a lone row, but not one of a
+// prompt's, as long as a wave has slots for it.
+TEST(ScheduleModel, RowsOfPromptsAreNotSharedByNarrowWaves) {
+  KernelProblem select;
+  select.kind = Kind::Select;
+  select.waveLanes = 32;
+  select.places = 1024;
+  const Machine &machine = machineFor("sm_90");
+  EXPECT_EQ(chooseSchedule(select, machine, kNothing).waves, 2);
+  select.rows = 16384;
+  KernelSchedule schedule = chooseSchedule(select, machine, kNothing);
+  EXPECT_EQ(schedule.waves, 1);
+  EXPECT_EQ(schedule.slots, 32);
+  select.places = 1025;
+  schedule = chooseSchedule(select, machine, kNothing);
+  EXPECT_EQ(schedule.waves, 2);
+  EXPECT_EQ(schedule.slots, 17);
+  select.waveLanes = 64;
+  EXPECT_EQ(chooseSchedule(select, machineFor("gfx950"), kNothing).waves, 2);
+}
+
 TEST(ScheduleModel, VariationsChangeHowKeysAreAskedForAndAreFew) {
   Random random(31);
   for (int i = 0; i < 500; ++i) {
