@@ -21,6 +21,8 @@ struct Launch {
   double idleGroups = 0; ///< that only find out that they have nothing
   double waves = 1;      ///< of each
   double registers = 64; ///< of a lane
+  /// What the largest such kernel needs; with less the compiler spills.
+  double mostRegisters = 0;
   double localBytes = 0;
   double groupClocks = 0; ///< its slowest wave, alone
   double idleClocks = 0;
@@ -36,6 +38,9 @@ static double setupClocks(const Machine &machine) {
   return (2 * kCacheSeconds + kMemorySeconds) * machine.clockHz + 430;
 }
 static constexpr double kIdleIssueClocks = 204;
+
+/// A kernel that keeps registers in memory is several times as long.
+static constexpr double kSpills = 4;
 
 static double secondsOf(const Launch &launch, const Machine &machine) {
   const double waves = std::clamp<double>(
@@ -60,8 +65,12 @@ static double secondsOf(const Launch &launch, const Machine &machine) {
   const double walk = before + launch.groupClocks;
   const double units = std::min(all, machine.units);
   const double issue = launch.issueClocks / (units * machine.simds);
-  return kLaunchSeconds + std::max(std::max(walk, issue) / machine.clockHz,
-                                   launch.bytes / machine.bytesPerSecond);
+  const double wavesOfSimd = std::ceil(launch.waves / machine.simds);
+  const bool spills =
+      launch.mostRegisters * wavesOfSimd > double(machine.registers);
+  return kLaunchSeconds + (spills ? kSpills : 1) *
+                              std::max(std::max(walk, issue) / machine.clockHz,
+                                       launch.bytes / machine.bytesPerSecond);
 }
 
 /// Uniform rows: a wave walks its share of a request's blocks, and waits for
@@ -100,6 +109,10 @@ static Launch scoreLaunch(const KernelProblem &problem, const Machine &machine,
       copies ? 64 : 32 + heldBytes / 4 / double(problem.waveLanes);
   if (copies)
     launch.localBytes = waves * heldBytes;
+  else // Queries, products and maxima of up to 16 columns, for 150 in all of
+       // bf16 with 64 of keys, and 90 of fp8.
+    launch.mostRegisters =
+        launch.registers + (problem.elementBytes > 1 ? 64 : 16);
   launch.idleClocks = kCacheSeconds * 2 * machine.clockHz + kIdleIssueClocks;
   const double own = divideUp(blocks, chunks * teams);
   launch.groupClocks = setupClocks(machine) + own * work +

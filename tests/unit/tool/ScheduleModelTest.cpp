@@ -237,6 +237,26 @@ TEST(ScheduleModel, ConflictsNameBothSides) {
             "(the longest row)");
 }
 
+// Sixteen waves leave 128 registers a lane: too few for keys, queries and
+// products of bf16, so that the kernel would spill.
+TEST(ScheduleModel, FewWorkgroupsHaveNoMoreWavesThanRegistersFor) {
+  KernelProblem problem;
+  problem.blockSize = 256;
+  problem.elementBytes = 2;
+  problem.queries = 16;
+  problem.places = 1024;
+  problem.requests = 3;
+  for (const char *arch : {"gfx950", "gfx942"}) {
+    const KernelSchedule schedule = chooseSchedule(
+        problem, machineFor(arch), [](const ScheduleParameter &parameter) {
+          return parameter.name == "chunks" ? std::optional<int64_t>(2)
+                                            : std::nullopt;
+        });
+    EXPECT_EQ(schedule.chunks, 2);
+    EXPECT_EQ(schedule.waves, 8) << arch;
+  }
+}
+
 // As measured on an H200: waves of 32 lanes share a lone row, but not one of a
 // prompt's, as long as a wave has slots for it.
 TEST(ScheduleModel, RowsOfPromptsAreNotSharedByNarrowWaves) {
