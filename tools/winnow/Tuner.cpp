@@ -587,6 +587,10 @@ Result<TuneShape> tool::parseTuneShape(const std::string &text) {
     return Error{"shape '" + text +
                  "', wanted requests x tokens of each, such as 4x32768, or "
                  "with new tokens of each 4x32768:512"};
+  if (shape.newTokens > shape.context)
+    return Error{fmt::format("shape '{}' has {} new tokens, wanted at most {} "
+                             "(its tokens of each)",
+                             text, shape.newTokens, shape.context)};
   return shape;
 }
 
