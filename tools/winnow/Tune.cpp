@@ -266,11 +266,15 @@ std::string shapeText(const std::string &text) {
 }
 
 std::string dateText(const std::string &text) {
-  int year = 0, month = 0, day = 0;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2d-%2d%c", &year, &month, &day, &rest) ==
-          3 &&
-      month >= 1 && month <= 12 && day >= 1 && day <= 31)
+  // Digits alone between two dashes: from_chars would take a sign.
+  bool good = text.size() == 10;
+  for (size_t i = 0; good && i < text.size(); ++i)
+    good = i == 4 || i == 7 ? text[i] == '-' : text[i] >= '0' && text[i] <= '9';
+  const auto number = [&](size_t at) {
+    return (text[at] - '0') * 10 + (text[at + 1] - '0');
+  };
+  if (good && number(5) >= 1 && number(5) <= 12 && number(8) >= 1 &&
+      number(8) <= 31)
     return "";
   return "date '" + text + "', wanted one such as 2026-01-31";
 }

@@ -61,7 +61,7 @@ std::optional<Numbered> numbered(std::string_view name) {
   name.remove_prefix(name.find(':') + 1);
   int index = 0;
   const char *last = name.data() + name.size();
-  const auto [end, error] = std::from_chars(name.data(), last, index);
+  const auto [end, error] = std::from_chars(last - name.size(), last, index);
   if (name.empty() || error != std::errc() || end != last || index < 0)
     return std::nullopt;
   return Numbered{isHip, index};

@@ -104,7 +104,7 @@ void spoil(Dice &dice, std::vector<TensorView> &tensors) {
   case 5:
     tensor.address = dice.oneIn(2) ? 0 : 1ull << dice.upTo(20);
     break;
-  case 6:
+  default:
     if (dice.oneIn(2))
       tensors.pop_back();
     else

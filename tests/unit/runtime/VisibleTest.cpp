@@ -15,7 +15,6 @@
 using namespace winnow;
 using namespace winnow::runtime;
 using testing::HasSubstr;
-using testing::Not;
 
 namespace {
 

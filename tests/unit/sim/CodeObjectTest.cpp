@@ -110,7 +110,9 @@ TEST(CodeObject, DescribesThoseOfOtherProcessors) {
 /// WINNOW_FUZZ_FACTOR multiplies the mutations of these tests.
 unsigned rounds(unsigned normal) {
   const char *factor = std::getenv("WINNOW_FUZZ_FACTOR");
-  return normal * (factor ? std::max(1, std::atoi(factor)) : 1);
+  return normal *
+         (factor ? std::max(1u, unsigned(std::strtoul(factor, nullptr, 10)))
+                 : 1);
 }
 
 /// Loads the bytes and, when they load, runs every kernel for a little while.
