@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Containment.h"
 
+#include "Posix.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
 #include <fcntl.h>
@@ -20,16 +21,13 @@
 
 using namespace winnow;
 using namespace winnow::rtc;
+using runtime::reason;
 namespace fs = std::filesystem;
 
 namespace {
 
 std::string ownFolder;
 constexpr std::string_view kPrefix = "winnow-rtc-";
-
-std::string reason(int code) {
-  return std::error_code(code, std::generic_category()).message();
-}
 
 bool same(const struct stat &a, const struct stat &b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;

@@ -93,10 +93,8 @@ WINNOW_DEVICE QueryOperand<Element> load_queries(const u8 *first, i32 count) {
 template <i32 Tiles> struct ManyQueries {
   static_assert(Tiles == 1 || Tiles == 2 || Tiles == 4,
                 "a wave has 1, 2 or 4 query tiles");
-  /// Queries of a query tile that a lane has products of, and of each the
-  /// tokens of a tile of keys.
+  /// Queries of a query tile that a lane has products of.
   static constexpr i32 kSlots = 1;
-  static constexpr i32 kTokens = 4;
 
   /// The query of a slot, in its query tile.
   WINNOW_DEVICE static i32 query(i32) { return lane_index() % kMatrixRows; }
@@ -116,13 +114,11 @@ template <i32 Tiles> struct ManyQueries {
     Hidden hidden{};
     if (partial) {
 #pragma unroll
-      for (i32 q = 0; q < Tiles; ++q)
-#pragma unroll
-        for (i32 s = 0; s < kSlots; ++s) {
-          const i32 seen = count_seen(visible[q][s] - first, tiles);
-          // 64 bits, as a shift by 32 leaves a 32-bit number as it is.
-          hidden.bits[q][s] = static_cast<u32>(~u64(0) << seen);
-        }
+      for (i32 q = 0; q < Tiles; ++q) {
+        const i32 seen = count_seen(visible[q][0] - first, tiles);
+        // 64 bits, as a shift by 32 leaves a 32-bit number as it is.
+        hidden.tile[q] = static_cast<u32>(~u64(0) << seen);
+      }
       fold_tiles<true>(slice, queries, hidden, best);
     } else {
       fold_tiles<false>(slice, queries, hidden, best);
@@ -150,14 +146,13 @@ template <i32 Tiles> struct ManyQueries {
 private:
   static constexpr i32 kGroup = kWaveLanes / Tiles;
 
-  struct Products {
-    float at[kSlots][kTokens];
-  };
+  /// Tokens of a tile of keys that a lane has products of.
+  static constexpr i32 kTokens = 4;
 
-  /// One bit for each of a lane's tokens of a slice, for each of its queries:
-  /// set if the query does not see the token.
+  /// One bit for each of a lane's tokens of a slice, for its query of each
+  /// tile: set if the query does not see the token.
   struct Hidden {
-    u32 bits[Tiles][kSlots];
+    u32 tile[Tiles];
   };
 
   /// A lane's tokens of a run of tiles are numbered from 0, kTokens a tile: how
@@ -167,16 +162,6 @@ private:
     const i32 first = lane_index() / kMatrixRows * kTokens;
     const i32 seen = min(max(visible - first, 0), tiles * kMatrixRows);
     return seen / kMatrixRows * kTokens + min(seen % kMatrixRows, kTokens);
-  }
-
-  /// Products of a tile of keys with one query tile, added to `start`.
-  template <class Keys, class Queried>
-  WINNOW_DEVICE static Products
-  multiply(const Keys &keys, const Queried &queries, const Products &start) {
-    const float (&from)[kTokens] = start.at[0];
-    const f32x4 sum =
-        multiply_tile(keys, queries, f32x4{from[0], from[1], from[2], from[3]});
-    return {{{sum[0], sum[1], sum[2], sum[3]}}};
   }
 
   /// Products of a slice's keys with all queries of the wave, into the maxima.
@@ -190,32 +175,28 @@ private:
     constexpr i32 tiles = Tokens / kMatrixRows;
     // A product is ready several instructions after it was asked for: the
     // maximum over a tile is taken while the next one is multiplied.
-    Products products[2][Tiles];
+    f32x4 products[2][Tiles];
     const auto fold = [&](i32 t) WINNOW_INLINE {
 #pragma unroll
       for (i32 q = 0; q < Tiles; ++q)
 #pragma unroll
-        for (i32 s = 0; s < kSlots; ++s)
-#pragma unroll
-          for (i32 i = 0; i < kTokens; ++i)
-            best[q][s] = max_but_nan(best[q][s], products[t % 2][q].at[s][i]);
+        for (i32 i = 0; i < kTokens; ++i)
+          best[q][0] = max_but_nan(best[q][0], products[t % 2][q][i]);
     };
     Operand<Element> keys = operand_of(read_tile(slice, 0));
 #pragma unroll
     for (i32 t = 0; t < tiles; ++t) {
 #pragma unroll
       for (i32 q = 0; q < Tiles; ++q) {
-        Products start{};
+        f32x4 start = 0.0f;
         if constexpr (Hides) {
 #pragma unroll
-          for (i32 s = 0; s < kSlots; ++s)
-#pragma unroll
-            for (i32 i = 0; i < kTokens; ++i) { // all ones, a NaN, or zero
-              const u32 bits = hidden.bits[q][s] << (31 - (kTokens * t + i));
-              start.at[s][i] = float_of_bits(static_cast<i32>(bits) >> 31);
-            }
+          for (i32 i = 0; i < kTokens; ++i) { // all ones, a NaN, or zero
+            const u32 bits = hidden.tile[q] << (31 - (kTokens * t + i));
+            start[i] = float_of_bits(static_cast<i32>(bits) >> 31);
+          }
         }
-        products[t % 2][q] = multiply(keys, queries[q], start);
+        products[t % 2][q] = multiply_tile(keys, queries[q], start);
       }
       // The scheduler would rather wait for products than have more in flight,
       // and ask for keys while those before them still need their registers.

@@ -99,10 +99,8 @@ WINNOW_DEVICE float multiply_add(float a, float b, float c) {
 /// The larger of two; of a NaN and another, the other.
 WINNOW_DEVICE float max_but_nan(float a, float b) { return ::fmaxf(a, b); }
 
-/// How many bits are set, and how many above the highest one that is; the
-/// latter's value has to have one.
+/// How many bits are set.
 WINNOW_DEVICE i32 count_bits(u32 value) { return ::__popc(value); }
-WINNOW_DEVICE i32 leading_zeros(u32 value) { return ::__clz(value); }
 
 /// The number of the lowest bit that is set, of which there has to be one, and
 /// all bits in reverse order.
@@ -192,7 +190,6 @@ WINNOW_DEVICE float max_but_nan(float a, float b) {
 }
 
 WINNOW_DEVICE i32 count_bits(u32 value) { return __builtin_popcount(value); }
-WINNOW_DEVICE i32 leading_zeros(u32 value) { return __builtin_clz(value); }
 WINNOW_DEVICE i32 lowest_bit(u32 value) { return __builtin_ctz(value); }
 WINNOW_DEVICE u32 reverse_bits(u32 value) {
   return __builtin_bitreverse32(value);

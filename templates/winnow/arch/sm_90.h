@@ -395,11 +395,6 @@ WINNOW_DEVICE void multiply_step(const Operand<Element> &rows, i32 step,
         "r"(columns[1]));
 }
 
-/// The query of slot `slot` of a lane: two of each eight.
-WINNOW_DEVICE i32 query_of_slot(i32 slot) {
-  return slot / 2 * 8 + lane_index() % 4 * 2 + slot % 2;
-}
-
 /// The maximum over the lanes that share their queries. Of two lanes, each goes
 /// on with one of two numbers and with what its partner knows of it.
 template <i32 N> WINNOW_DEVICE float join_lanes(float a, float b) {
@@ -428,8 +423,10 @@ template <i32 Queries> struct FewQueries {
   WINNOW_DEVICE static i32 query_of_row(i32 j) {
     return j * 8 + lane_index() / 4;
   }
-  /// The query of a slot; may be past the last one.
-  WINNOW_DEVICE static i32 query(i32 slot) { return query_of_slot(slot); }
+  /// The query of a slot, two of each eight; may be past the last one.
+  WINNOW_DEVICE static i32 query(i32 slot) {
+    return slot / 2 * 8 + lane_index() % 4 * 2 + slot % 2;
+  }
   /// The token of a tile that a slot's i-th product is of.
   WINNOW_DEVICE static i32 token(i32 i) { return lane_index() / 4 + i * 8; }
 
