@@ -277,13 +277,17 @@ private:
     StringRef header =
         isGeneric ? "winnow/generic/select_row.h" : "winnow/select_row.h";
     variables[row] = "row";
+    // The tiled kernels still know the length; to load it once more would be
+    // the first thing that a request's last workgroup waits for.
+    const std::string length = isGeneric ? pointer(op.getSeqLens())
+                                         : (*this)[op.getTask()] + ".length";
     // The only row needs no loop to leave early.
     if (kernel.getShapeConstant("kHeads") == 1 &&
         kernel.getShapeConstant("kQueryLen") == 1 && !op->getNextNode()) {
       comment(header, "walk_rows", "the request's only row, and what it sees.");
       line("const {0}SelectRow row =", space.str());
       line("    {}select_row<{}>({}, {}.request, 0);", space.str(), shape,
-           pointer(op.getSeqLens()), (*this)[op.getTask()]);
+           length, (*this)[op.getTask()]);
       --depth;
       LogicalResult emitted = emitBlock(*op.getBody());
       ++depth;
@@ -295,11 +299,8 @@ private:
     line("for (RowWalk<{}> rows({}.request); rows.more(); rows.next()) {{",
          shape, (*this)[op.getTask()]);
     line("  const {0}SelectRow row =", space.str());
-    // The tiled kernels still know the length; to load it once more would be
-    // the first thing that a request's last workgroup waits for.
     line("      {}select_row<{}>({}, rows.row, rows.head);", space.str(), shape,
-         isGeneric ? pointer(op.getSeqLens())
-                   : (*this)[op.getTask()] + ".length");
+         length);
     done = "continue";
     if (failed(emitBlock(*op.getBody())))
       return failure();
